@@ -1,0 +1,46 @@
+// Every path under the state folder, in one place (contracts C2, C3, C9). Pure text: nothing is opened here.
+#pragma once
+
+#include <string>
+
+#include "base/ids.h"
+
+namespace ty {
+
+struct StatePaths {
+  std::string home;  // $TRAINYARD_HOME, else $XDG_STATE_HOME/trainyard, else ~/.local/state/trainyard
+
+  std::string Socket() const { return home + "/sock"; }           // the CLI's HTTP, 0600
+  std::string Lock() const { return home + "/daemon.lock"; }      // flock; holds "pid url" for people
+  std::string Log() const { return home + "/daemon.log"; }
+  std::string DownMark() const { return home + "/down"; }         // `trainyard down` was asked: no autostart
+  std::string StartOptions() const { return home + "/start.json"; }  // kept options of `up`
+  std::string Database() const { return home + "/yard.db"; }
+  std::string Attempts() const { return home + "/attempts"; }
+  std::string Attempt(const Ulid& uid) const { return Attempts() + "/" + uid.Text(); }
+  std::string Out(TaskId task) const { return home + "/tasks/" + std::to_string(task.value); }
+
+  // From the environment; empty home when there is neither TRAINYARD_HOME, XDG_STATE_HOME nor HOME.
+  static StatePaths FromEnvironment();
+};
+
+// Files of one attempt's folder.
+struct AttemptPaths {
+  std::string folder;
+
+  std::string Spec() const { return folder + "/spec"; }
+  std::string Slot() const { return folder + "/slot"; }
+  std::string Decision() const { return folder + "/decision"; }
+  std::string Control() const { return folder + "/ctl.sock"; }
+  std::string Log() const { return folder + "/log"; }
+  std::string LogIndex() const { return folder + "/log.idx"; }
+  std::string Head() const { return folder + "/head.json"; }
+  std::string Files() const { return folder + "/files"; }
+  std::string Stop() const { return folder + "/stop"; }
+};
+
+// What is shipped beside the program: ../share/trainyard of the real path of this executable.
+std::string ShareFolder();
+std::string ProgramFolder();
+
+}  // namespace ty

@@ -1,0 +1,26 @@
+// What the daemon is started with. The program's main gives the daemon's entry to RunCli, which calls it for
+// `up --foreground` and in the process that `run`, `submit`, `up` and `demo` start.
+#pragma once
+
+#include <string>
+
+#include "cli/config.h"
+
+namespace ty {
+
+struct DaemonOptions {
+  std::string home;      // state folder: absolute, made by the caller, 0700
+  std::string devices;   // text of --devices: "" or "cpu:N"
+  std::string listen;    // text of --listen: "" (the default), "ADDR:PORT" or ":PORT"
+  std::string language;  // "en", "zh" or "": what the yard itself speaks when nobody asks
+  Config config;         // as read; the options above already hold what it says where no option was given
+  // Where one line of JSON goes when requests are answered: {"pid":N,"url":"…"}; or, when the start fails,
+  // {"error":"a sentence in `language`"} or {"error":{"id":…,"args":{…},"text":"…"}}, with "held":true beside it when
+  // another daemon holds the lock (the client then waits for that one). Closed after it. -1: nobody listens.
+  int ready_fd = -1;
+  bool foreground = false;  // a person watches: say on stderr what a ready_fd would be told
+};
+
+using DaemonMain = int (*)(const DaemonOptions&);
+
+}  // namespace ty

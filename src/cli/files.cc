@@ -1,0 +1,72 @@
+#include "cli/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "posix/files.h"
+
+namespace ty {
+
+SysStatus ReplaceFile(const std::string& path, std::string_view content) {
+  std::string beside = path + "." + std::to_string(getpid());
+  SysStatus written = WriteFileAt(AT_FDCWD, beside.c_str(), content);
+  if (written && rename(beside.c_str(), path.c_str()) != 0) written = FailErrno();
+  if (!written) unlink(beside.c_str());
+  return written;
+}
+
+std::string CurrentFolder() {
+  char here[PATH_MAX];
+  if (!getcwd(here, sizeof here) || here[0] != '/') return {};
+  struct stat real, said;
+  const char* pwd = getenv("PWD");
+  if (pwd && pwd[0] == '/' && stat(pwd, &said) == 0 && stat(here, &real) == 0 && said.st_dev == real.st_dev &&
+      said.st_ino == real.st_ino)
+    return pwd;
+  return here;
+}
+
+std::string AbsolutePath(std::string_view path, const std::string& base) {
+  if (path.empty() || path == ".") return base;
+  if (path.front() == '/') return std::string(path);
+  while (path.substr(0, 2) == "./") path.remove_prefix(2);
+  return base + (base.empty() || base.back() != '/' ? "/" : "") + std::string(path);
+}
+
+std::string AbsolutePath(std::string_view path) {
+  if (!path.empty() && path.front() == '/') return std::string(path);
+  return AbsolutePath(path, CurrentFolder());
+}
+
+std::string ParentFolder(const std::string& path) {
+  size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+bool IsFolder(const std::string& path) {
+  struct stat seen;
+  return stat(path.c_str(), &seen) == 0 && S_ISDIR(seen.st_mode);
+}
+
+bool IsProgram(const std::string& path) {
+  struct stat seen;
+  return stat(path.c_str(), &seen) == 0 && S_ISREG(seen.st_mode) && access(path.c_str(), X_OK) == 0;
+}
+
+std::string FindProgram(std::string_view program, std::string_view path, const std::string& workdir) {
+  while (true) {
+    size_t colon = path.find(':');
+    std::string candidate = AbsolutePath(path.substr(0, colon), workdir) + "/" + std::string(program);
+    if (IsProgram(candidate)) return candidate;
+    if (colon == std::string_view::npos) return {};
+    path.remove_prefix(colon + 1);
+  }
+}
+
+}  // namespace ty

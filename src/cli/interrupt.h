@@ -1,0 +1,7 @@
+// Ctrl-C while a command follows a task: it leaves the task running and says so, instead of dying at once.
+#pragma once
+
+namespace ty {
+void CatchInterrupts();  // from now on SIGINT and SIGTERM only set the flag
+bool Interrupted();
+}  // namespace ty

@@ -1,0 +1,144 @@
+#include "cli/link.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+
+#include <boost/json.hpp>
+
+#include "cli/interrupt.h"
+#include "cli/start.h"
+#include "messages.h"
+#include "posix/files.h"
+
+namespace ty {
+namespace {
+
+namespace json = boost::json;
+
+constexpr int kBackWait_ms = 60'000;
+
+bool NobodyListens(int error) { return error == ENOENT || error == ECONNREFUSED || error == ENOTDIR; }
+
+Error CannotReach(const Caller& caller, int error) {
+  if (error == EPERM) return {Code::kUnavailable, msg::CliSocketOfOther{.socket = caller.state.Socket()}, {}};
+  return {Code::kUnavailable, msg::CliUnreachable{.socket = caller.state.Socket(), .why = strerror(error)}, {}};
+}
+
+Error DownError(const Caller& caller) {
+  if (auto since = DownSince(caller.state)) return {Code::kUnavailable, msg::CliDownSince{.since = *since}, {}};
+  return {Code::kUnavailable, msg::CliNoYard{.home = caller.state.home}, {}};
+}
+
+Code CodeOf(std::string_view name) {
+  if (name == "invalid") return Code::kInvalid;
+  if (name == "not_found") return Code::kNotFound;
+  if (name == "conflict") return Code::kConflict;
+  return Code::kInternal;  // a yard that answers is reachable: not exit 4
+}
+
+std::string TextAt(const json::object& object, const char* key) {
+  const json::value* value = object.if_contains(key);
+  return value && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+}  // namespace
+
+Result<json::value> ParseJson(std::string_view text) {
+  boost::system::error_code problem;
+  json::value value = json::parse(json::string_view(text.data(), text.size()), problem);
+  if (problem) return Fail(Code::kInternal, msg::CliBadAnswer{.what = problem.message()});
+  return value;
+}
+
+Error ErrorOfProblem(const json::value& problem) {
+  const json::object* object = problem.if_object();
+  if (!object) return {Code::kInternal, msg::CliBadAnswer{.what = "problem"}, {}};
+  std::string text = TextAt(*object, "detail");
+  if (text.empty()) text = TextAt(*object, "title");
+  return {CodeOf(TextAt(*object, "code")), msg::CliText{.text = text}, TextAt(*object, "field")};
+}
+
+Result<Link> Link::Open(Caller& caller, Need need) {
+  if (caller.state.home.empty()) return Fail(Code::kInvalid, msg::CliNoHome{});
+  SysResult<HttpLine> line = HttpLine::Open(caller.state.Socket());
+  if (line) return Link(caller, std::move(*line));
+  if (!NobodyListens(line.error())) return tl::unexpected(CannotReach(caller, line.error()));
+
+  if (need == Need::kFind) {
+    // A yard that was never taken down but does not answer has crashed, or the machine was started again:
+    // its tasks wait for it.
+    if (DownSince(caller.state) || !Exists(caller.state.Database())) return tl::unexpected(DownError(caller));
+    caller.Note(msg::CliStartsAgain{});
+  }
+  StartOptions options = KeptStartOptions(caller.state);
+  auto started = StartYard(caller, options);
+  if (!started) return Forward(started.error());
+  ClearDownMark(caller.state);
+  line = HttpLine::Open(caller.state.Socket());
+  if (!line) return tl::unexpected(CannotReach(caller, line.error()));
+  return Link(caller, std::move(*line));
+}
+
+Status Link::Reconnect() {
+  // A line that was only idle too long is opened again without a word.
+  if (auto line = HttpLine::Open(caller_->state.Socket())) {
+    line_ = std::move(*line);
+    return {};
+  }
+  caller_->Note(msg::CliYardLost{});
+  constexpr int kStep_ms = 50;
+  for (int waited = 0; waited < kBackWait_ms && !Interrupted(); waited += kStep_ms) {
+    if (auto line = HttpLine::Open(caller_->state.Socket())) {
+      line_ = std::move(*line);
+      caller_->Note(msg::CliYardBack{});
+      return {};
+    }
+    if (DownSince(caller_->state)) return tl::unexpected(DownError(*caller_));
+    if (!Exists(caller_->state.home))
+      return Fail(Code::kUnavailable, msg::CliHomeGone{.home = caller_->state.home});
+    poll(nullptr, 0, kStep_ms);
+  }
+  return Fail(Code::kUnavailable, msg::CliYardStaysAway{});
+}
+
+Result<HttpReply> Link::Ask(HttpRequest request) {
+  request.headers.emplace_back("Accept-Language", caller_->LanguageCode());
+  bool repeatable = request.method == "GET";
+  for (const auto& [name, value] : request.headers) repeatable = repeatable || name == "Idempotency-Key";
+  while (true) {
+    auto reply = line_.Ask(request);
+    if (reply) {
+      if (reply->status < 400) return std::move(*reply);
+      auto problem = ParseJson(reply->body);
+      if (problem && problem->is_object()) return tl::unexpected(ErrorOfProblem(*problem));
+      return Fail(Code::kInternal, msg::CliBadAnswer{.what = "HTTP " + std::to_string(reply->status)});
+    }
+    if (reply.error() == HttpTrouble::kInterrupted) return Fail(Code::kInternal, msg::CliInterrupted{});
+    if (reply.error() == HttpTrouble::kTimeout) return Fail(Code::kUnavailable, msg::CliNoAnswer{});
+    if (!repeatable && line_.sent()) return Fail(Code::kUnavailable, msg::CliLostMeanwhile{});
+    if (Status back = Reconnect(); !back) return Forward(back.error());
+  }
+}
+
+Result<json::value> Link::Get(const std::string& target, int wait_s) {
+  HttpRequest request;
+  request.target = target;
+  request.timeout_s += wait_s;
+  auto reply = Ask(std::move(request));
+  if (!reply) return Forward(reply.error());
+  return ParseJson(reply->body);
+}
+
+Result<json::value> Link::Post(const std::string& target, const json::value& body) {
+  std::string text = json::serialize(body);
+  HttpRequest request;
+  request.method = "POST";
+  request.target = target;
+  request.body = text;
+  auto reply = Ask(std::move(request));
+  if (!reply) return Forward(reply.error());
+  return ParseJson(reply->body);
+}
+
+}  // namespace ty

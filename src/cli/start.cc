@@ -1,0 +1,206 @@
+#include "cli/start.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/json.hpp>
+#include <vector>
+
+#include "base/text.h"
+#include "cli/caller.h"
+#include "cli/files.h"
+#include "cli/http.h"
+#include "messages.h"
+#include "posix/files.h"
+
+namespace ty {
+namespace {
+
+namespace json = boost::json;
+
+constexpr int kReadyFd = 3;
+constexpr int kRaceWait_ms = 30'000;
+
+std::string TextOf(const json::object& object, const char* key) {
+  const json::value* value = object.if_contains(key);
+  return value && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+std::string ThisProgram() {
+  char path[PATH_MAX];
+  ssize_t size = readlink("/proc/self/exe", path, sizeof path);
+  std::string program(path, size > 0 ? static_cast<size_t>(size) : 0);
+  // After an upgrade the old file is gone; the kernel still has it.
+  return !program.empty() && IsProgram(program) ? program : "/proc/self/exe";
+}
+
+// In the grandchild: a process of its own session that keeps nothing of the shell but its variables.
+[[noreturn]] void BecomeYard(const std::string& program, const std::string& log, int ready,
+                             const std::vector<char*>& argv) {
+  umask(077);
+  if (chdir("/") != 0) _exit(1);
+  int null = open("/dev/null", O_RDONLY);
+  int file = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  // Out of the way of 0..3 first, so that no dup2 covers one that is still needed.
+  int kept = fcntl(ready, F_DUPFD, 10), in = fcntl(null, F_DUPFD, 10), out = fcntl(file, F_DUPFD, 10);
+  if (kept < 0 || in < 0 || out < 0) _exit(1);
+  dup2(in, 0);
+  dup2(out, 1);
+  dup2(out, 2);
+  dup2(kept, kReadyFd);
+  close_range(kReadyFd + 1, ~0U, 0);
+  for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  execv(program.c_str(), argv.data());
+  _exit(127);
+}
+
+// The line the daemon writes when it is ready or has failed; empty when it died without one.
+std::string ReadyLine(int ready) {
+  std::string line;
+  char block[4096];
+  while (line.find('\n') == std::string::npos) {
+    ssize_t got = read(ready, block, sizeof block);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    line.append(block, static_cast<size_t>(got));
+  }
+  return line;
+}
+
+bool ComesUp(const StatePaths& state, int wait_ms) {
+  constexpr int kStep_ms = 5;
+  for (int waited = 0;; waited += kStep_ms) {
+    if (HttpLine::Open(state.Socket())) return true;
+    if (waited >= wait_ms) return false;
+    poll(nullptr, 0, kStep_ms);
+  }
+}
+
+std::string LastLines(const std::string& path) {
+  SysResult<std::string> text = ReadFile(path, 64 << 20);
+  if (!text) return {};
+  while (!text->empty() && text->back() == '\n') text->pop_back();
+  size_t start = text->size();
+  for (int lines = 0; lines < 3 && start != std::string::npos && start > 0; ++lines)
+    start = text->rfind('\n', start - 1);
+  return start == std::string::npos ? *text : text->substr(start == 0 ? 0 : start + 1);
+}
+
+}  // namespace
+
+StartOptions KeptStartOptions(const StatePaths& state) {
+  StartOptions options;
+  SysResult<std::string> text = ReadFile(state.StartOptions(), 1 << 16);
+  if (!text) return options;
+  boost::system::error_code problem;
+  json::value kept = json::parse(*text, problem);
+  if (problem || !kept.is_object()) return options;
+  options.devices = TextOf(kept.get_object(), "devices");
+  options.listen = TextOf(kept.get_object(), "listen");
+  options.config = TextOf(kept.get_object(), "config");
+  return options;
+}
+
+SysStatus KeepStartOptions(const StatePaths& state, const StartOptions& options) {
+  json::object kept{{"devices", options.devices}, {"listen", options.listen}, {"config", options.config}};
+  return ReplaceFile(state.StartOptions(), json::serialize(kept) + "\n");
+}
+
+std::optional<Time> DownSince(const StatePaths& state) {
+  struct stat mark;
+  if (stat(state.DownMark().c_str(), &mark) != 0) return std::nullopt;
+  return Time(seconds(mark.st_mtim.tv_sec));
+}
+
+SysStatus MarkDown(const StatePaths& state) { return ReplaceFile(state.DownMark(), FormatIso(WallClock()) + "\n"); }
+
+void ClearDownMark(const StatePaths& state) { unlink(state.DownMark().c_str()); }
+
+Status PrepareHome(const Caller& caller) {
+  const std::string& home = caller.state.home;
+  if (home.empty()) return Fail(Code::kInvalid, msg::CliNoHome{});
+  struct stat seen;
+  if (stat(home.c_str(), &seen) == 0 && S_ISDIR(seen.st_mode)) {
+    if (seen.st_uid != geteuid())
+      return Fail(Code::kInvalid, msg::CliHomeOfOther{.home = home, .uid = int64_t{seen.st_uid}});
+    // A folder that others may enter would show them logs and variables.
+    if ((seen.st_mode & 077) != 0 && chmod(home.c_str(), 0700) != 0)
+      return Fail(Code::kInvalid, msg::CliHomeUnusable{.home = home, .why = strerror(errno)});
+    if (access(home.c_str(), R_OK | W_OK | X_OK) != 0)
+      return Fail(Code::kInvalid, msg::CliHomeUnusable{.home = home, .why = strerror(errno)});
+    return {};
+  }
+  if (SysStatus made = MakeFolders(home); !made)
+    return Fail(Code::kInvalid, msg::CliHomeUnusable{.home = home, .why = strerror(made.error())});
+  return {};
+}
+
+DaemonOptions DaemonOptionsFor(const Caller& caller, const StartOptions& options) {
+  DaemonOptions daemon;
+  daemon.home = caller.state.home;
+  daemon.config = caller.config;
+  daemon.devices = options.devices.empty() ? caller.config.devices : options.devices;
+  daemon.listen = options.listen.empty() ? caller.config.listen : options.listen;
+  daemon.language = caller.LanguageCode();
+  return daemon;
+}
+
+Result<Started> StartYard(const Caller& caller, const StartOptions& options) {
+  if (Status home = PrepareHome(caller); !home) return Forward(home.error());
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return Fail(Code::kUnavailable, msg::CliStartFailed{.why = strerror(errno)});
+  UniqueFd ready(ends[0]), told(ends[1]);
+
+  // All that allocates happens before the fork.
+  std::string program = ThisProgram(), log = caller.state.Log();
+  std::vector<std::string> words = {"trainyard", "up", "--foreground", "--ready-fd", std::to_string(kReadyFd)};
+  words.insert(words.end(), {"--lang", caller.LanguageCode()});
+  if (!options.devices.empty()) words.insert(words.end(), {"--devices", options.devices});
+  if (!options.listen.empty()) words.insert(words.end(), {"--listen", options.listen});
+  if (!options.config.empty()) words.insert(words.end(), {"--config", options.config});
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  setenv("TRAINYARD_HOME", caller.state.home.c_str(), 1);
+
+  pid_t child = fork();
+  if (child < 0) return Fail(Code::kUnavailable, msg::CliStartFailed{.why = strerror(errno)});
+  if (child == 0) {
+    setsid();
+    pid_t grandchild = fork();  // no session leader, so that no terminal can become its own
+    if (grandchild != 0) _exit(grandchild < 0 ? 1 : 0);
+    BecomeYard(program, log, told.get(), argv);
+  }
+  told.Reset();
+  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+
+  std::string line = ReadyLine(ready.get());
+  boost::system::error_code problem;
+  json::value answer = json::parse(line.empty() ? "{}" : line, problem);
+  json::object said = !problem && answer.is_object() ? answer.get_object() : json::object();
+  if (said.contains("pid")) return Started{true, static_cast<int>(said["pid"].to_number<int64_t>(problem))};
+
+  // Another one holds the lock, or this one died: what counts is whether a yard answers.
+  const json::value* held = said.if_contains("held");
+  bool lost_race = held && held->is_bool() && held->get_bool();
+  if (ComesUp(caller.state, lost_race ? kRaceWait_ms : line.empty() ? 1000 : 0)) return Started{false, 0};
+  const json::value* error = said.if_contains("error");
+  std::string why;
+  if (error && error->is_string()) why = std::string(error->get_string());
+  if (error && error->is_object()) why = TextOf(error->get_object(), "text");
+  if (!why.empty()) return Fail(Code::kInternal, msg::CliText{.text = why});
+  return Fail(Code::kUnavailable, msg::CliStartDied{.log = log, .last = LastLines(log)});
+}
+
+}  // namespace ty

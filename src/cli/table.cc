@@ -1,0 +1,86 @@
+#include "cli/table.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace ty {
+namespace {
+
+constexpr int kGap = 2;
+constexpr int kLeastShrunk = 8;
+
+size_t CharacterLength(unsigned char first) {
+  if (first < 0x80) return 1;
+  return first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC0 ? 2 : 1;
+}
+
+std::string Padded(const std::string& text, int width, Table::Align align, bool last) {
+  int room = width - DisplayWidth(text);
+  if (room <= 0) return text;
+  std::string space(static_cast<size_t>(room), ' ');
+  if (align == Table::Align::kRight) return space + text;
+  return last ? text : text + space;
+}
+
+}  // namespace
+
+std::string Clip(const std::string& text, int width) {
+  if (width <= 0 || DisplayWidth(text) <= width) return text;
+  std::string kept;
+  int used = 0;
+  for (size_t i = 0; i < text.size();) {
+    size_t length = std::min(CharacterLength(static_cast<unsigned char>(text[i])), text.size() - i);
+    std::string_view letter(text.data() + i, length);
+    int wide = DisplayWidth(letter);
+    if (used + wide > width - 1) break;
+    kept += letter;
+    used += wide;
+    i += length;
+  }
+  return kept + "…";
+}
+
+std::string Table::Text(int width) const {
+  size_t count = columns.size();
+  std::vector<int> widths(count, 0);
+  std::vector<bool> used(count, false);
+  for (const auto& row : rows)
+    for (size_t c = 0; c < count && c < row.size(); ++c) {
+      used[c] = used[c] || !row[c].empty();
+      widths[c] = std::max(widths[c], DisplayWidth(row[c]));
+    }
+  std::vector<size_t> shown;
+  for (size_t c = 0; c < count; ++c)
+    if (used[c]) {
+      widths[c] = std::max(widths[c], DisplayWidth(columns[c].title));
+      shown.push_back(c);
+    }
+  if (shown.empty()) return {};
+
+  int total = kGap * (static_cast<int>(shown.size()) - 1);
+  for (size_t c : shown) total += widths[c];
+  for (auto c = shown.rbegin(); width > 0 && total > width && c != shown.rend(); ++c) {
+    if (!columns[*c].shrinks) continue;
+    int less = std::min(total - width, std::max(0, widths[*c] - kLeastShrunk));
+    widths[*c] -= less;
+    total -= less;
+  }
+
+  std::string text;
+  auto line = [&](auto cell) {
+    std::string out;
+    for (size_t i = 0; i < shown.size(); ++i) {
+      size_t c = shown[i];
+      if (i > 0) out += std::string(kGap, ' ');
+      out += Padded(Clip(cell(c), widths[c]), widths[c], columns[c].align, i + 1 == shown.size());
+    }
+    while (!out.empty() && out.back() == ' ') out.pop_back();
+    text += out + "\n";
+  };
+  line([&](size_t c) { return columns[c].title; });
+  for (const auto& row : rows) line([&](size_t c) { return c < row.size() ? row[c] : std::string(); });
+  return text;
+}
+
+}  // namespace ty

@@ -1,0 +1,26 @@
+// Table lays rows out in columns for a terminal: wide CJK letters count two, the last column gives way first.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ty {
+
+struct Table {
+  enum class Align : unsigned char { kLeft, kRight };
+  struct Column {
+    std::string title;
+    Align align = Align::kLeft;
+    bool shrinks = false;  // may be cut with … when the terminal is narrow
+  };
+  std::vector<Column> columns;
+  std::vector<std::vector<std::string>> rows;
+
+  // `width` 0: as wide as it needs to be. Columns that are empty in every row are left out.
+  std::string Text(int width) const;
+};
+
+// At most `width` columns, the cut shown by …
+std::string Clip(const std::string& text, int width);
+
+}  // namespace ty

@@ -1,0 +1,107 @@
+// Engine runs attempts. `local` starts one shim an attempt on this host (contracts C2, C12).
+// Calls return at once; what happens comes back as AttemptNews through the callback given at construction,
+// from the engine's own thread. Nothing is started twice: a folder exists once, its decision is made once.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "model/task.h"
+
+namespace ty {
+
+struct LaunchOrder {
+  Ulid attempt;
+  TaskId task;
+  int number = 1;
+  std::vector<std::string> argv;         // argv[0] resolved to an absolute path where one was found
+  std::string workdir;
+  std::vector<std::string> environment;  // "K=V", final: variables of contracts C3 included
+  std::string out_folder;                // made when missing
+  std::vector<int> cpus;                 // affinity; empty: leave as it is
+  std::optional<Duration> time_limit, idle_limit;
+  int stop_signal = 15;                  // how the shim itself stops it at a limit
+  Duration grace = seconds(60);
+  std::string head;                      // text of head.json
+};
+
+struct StopOrder {
+  std::string reason;                // written to the stop file
+  int signal = 15;
+  Duration grace = seconds(60);
+};
+
+struct ExitRecord {
+  enum class Kind : uint8_t { kExited, kExecFailed };
+  Kind kind = Kind::kExited;
+  std::optional<int> exit_code;
+  std::optional<int> signal;
+  bool core_dumped = false;
+  int exec_errno = 0;            // kExecFailed
+  std::string exec_step;         // "exec", "chdir", "log", …: what failed
+  std::string exec_path;         // on which path
+  enum class StoppedBy : uint8_t { kNobody, kOrder, kTimeLimit, kIdleLimit } stopped_by = StoppedBy::kNobody;
+  Duration limit{};              // the limit it hit
+  bool killed_by_shim = false;   // KILL was needed
+  int oom_kills = 0;             // of the attempt's own cgroup, where counted
+  Time started, ended;           // wall clock; `ended` - `started` from the monotonic clock
+  int64_t cpu_ms = 0;            // user + system of the tree, as reaped
+};
+
+struct AttemptRunning {
+  Time started;
+  int pid = 0;
+  bool adopted = false;
+};
+struct AttemptExited {
+  ExitRecord record;
+};
+struct AttemptNotStarted {};  // VOID, same boot: back to the queue, not counted
+struct AttemptRefused {       // could not be prepared: folder, cgroup, spawn
+  Error error;
+};
+struct AttemptLost {
+  enum class Why : uint8_t { kShimDied, kReboot } why = Why::kShimDied;
+};
+struct AttemptStuck {};       // the shim holds its lock and does not answer; leases stay
+struct AttemptUnkillable {};  // KILL was sent and the tree is not empty
+
+struct AttemptNews {
+  Ulid attempt;
+  std::variant<AttemptRunning, AttemptExited, AttemptNotStarted, AttemptRefused, AttemptLost, AttemptStuck, AttemptUnkillable>
+      what;
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  virtual void Launch(LaunchOrder order) = 0;
+  virtual void Stop(Ulid attempt, StopOrder order) = 0;
+  // After a restart: looks at every open attempt in parallel and bounded, and reports one piece of news on each.
+  // `done` is called on the engine's thread once each has been reported (a stuck one after its bound).
+  // Folders without a row are moved to attempts/.quarantine and named in `strays`.
+  virtual void Adopt(std::vector<Attempt> open, std::function<void(std::vector<std::string> strays)> done) = 0;
+  // The end is durable: decision, slot and control socket go; log and files stay.
+  virtual void Acknowledge(Ulid attempt) = 0;
+  // `rm`: the whole attempt folder goes.
+  virtual void Remove(Ulid attempt) = 0;
+  // "cgroup2", "freezer" or "subreaper": how trees are held (contracts C12).
+  virtual std::string Containment() const = 0;
+};
+
+struct LocalEngineSettings {
+  std::string state_folder;   // attempts/ is inside
+  std::string shim_program;   // absolute path of trainyard-shim
+  std::string instance;       // names the cgroup
+};
+Result<std::unique_ptr<Engine>> OpenLocalEngine(const LocalEngineSettings& settings,
+                                                std::function<void(AttemptNews)> news);
+
+}  // namespace ty

@@ -1,0 +1,33 @@
+// Render makes the JSON of api/openapi.yaml from what the Yard and the store know. Sentences are put into words here.
+#pragma once
+
+#include <boost/json/fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "http/exchange.h"
+#include "model/device.h"
+#include "model/task.h"
+#include "store/store.h"
+#include "words/words.h"
+#include "yard/input.h"
+#include "yard/view.h"
+
+namespace ty {
+
+int StatusOf(Code code);
+std::string_view StatusText(int status);
+
+boost::json::value RenderMessage(const Message& message, Language language);  // null when empty
+boost::json::object RenderProblem(int status, const Error& error, Language language);
+Response ProblemResponse(int status, const Error& error, Language language);
+
+boost::json::object RenderTask(const TaskView& view, Language language);  // an item of the list
+// `record` gives spec and attempts; `view` what is only known while it is open.
+boost::json::object RenderDetail(const TaskRecord& record, const std::optional<TaskView>& view, const std::string& home,
+                                 Language language);
+boost::json::object RenderReceipt(const SubmitReceipt& receipt, const std::string& home, Language language);
+boost::json::object RenderDevice(const DeviceView& device);
+boost::json::value RenderOutcome(const std::optional<Outcome>& outcome, Language language);
+
+}  // namespace ty

@@ -1,0 +1,51 @@
+// Ingest follows the files of running attempts: log, metrics.jsonl, checkpoints.jsonl. What it understands comes
+// back as Observation through the callback given at construction, from ingest's own thread. It never changes a file.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "model/task.h"
+
+namespace ty {
+
+struct Followed {
+  Ulid attempt;
+  TaskId task;
+  int number = 1;
+  std::string log;         // path
+  std::string out_folder;  // metrics.jsonl and checkpoints.jsonl of all attempts of the task; only `number` counts
+};
+
+struct Observation {
+  Ulid attempt;
+  std::optional<Progress> progress;                // the newest
+  std::vector<std::pair<std::string, double>> metrics;  // the newest value of each tag; NaN and infinities are data
+  std::vector<Checkpoint> checkpoints;             // new ones, in order
+};
+
+// What the end of a log shows, for triage and for people.
+struct LogTail {
+  std::vector<std::string> lines;  // the last 15 as a terminal would show them (carriage returns applied)
+  std::string exception;           // last line of the last Python traceback, "OSError: …"; or empty
+  std::vector<std::string> errors; // other lines that triage may know, newest first, at most 50
+};
+
+class Ingest {
+ public:
+  virtual ~Ingest() = default;
+  virtual void Follow(Followed attempt) = 0;
+  // Reads what is left, reports a last Observation, then `done` with the tail; the attempt is forgotten.
+  virtual void Finish(Ulid attempt, std::function<void(LogTail)> done) = 0;
+};
+
+std::unique_ptr<Ingest> MakeIngest(std::function<void(Observation)> observe);
+
+// The tail of any log, read now on the caller's thread (constant memory).
+LogTail ReadLogTail(const std::string& path);
+
+}  // namespace ty

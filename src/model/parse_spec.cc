@@ -1,0 +1,447 @@
+// TaskSpec from JSON. Each setting has one reader; tables say which settings an object knows.
+#include <boost/json.hpp>
+#include <cmath>
+#include <span>
+
+#include "base/text.h"
+#include "messages.h"
+#include "model/place.h"
+#include "model/signals.h"
+#include "model/spec.h"
+
+namespace ty {
+namespace {
+
+namespace json = boost::json;
+
+constexpr int64_t kMostWord = 128 * 1024 - 1;      // the kernel's MAX_ARG_STRLEN with its NUL
+constexpr int64_t kMostTogether = 2 * 1024 * 1024;  // a quarter of the usual 8 MiB stack
+
+using Read = Status (*)(const json::value&, const Place&, TaskSpec&);
+struct Setting {
+  std::string_view name;
+  Read read;
+};
+
+Status UnknownKey(std::string_view key, const Place& place, std::span<const Setting> known) {
+  std::vector<std::string> names;
+  std::string list;
+  for (const Setting& setting : known) {
+    names.emplace_back(setting.name);
+    list += (list.empty() ? "" : ", ") + names.back();
+  }
+  std::string field = place.In(key).Pointer(), shown = Printable(key);
+  if (std::string nearest = Nearest(key, names); !nearest.empty())
+    return Invalid(msg::SpecUnknownKey{.key = shown, .nearest = nearest}, field);
+  return Invalid(msg::SpecUnknownKeyAlone{.key = shown, .known = list}, field);
+}
+
+Status ReadSettings(const json::value& value, const Place& place, std::span<const Setting> known, TaskSpec& spec) {
+  const json::object* object = value.if_object();
+  if (!object) return Invalid(msg::SpecMustBeObject{.what = place.Words()}, place.Pointer());
+  for (const auto& [key, member] : *object) {
+    std::string_view name = key;
+    const Setting* setting = nullptr;
+    for (const Setting& candidate : known)
+      if (candidate.name == name) setting = &candidate;
+    if (!setting) return UnknownKey(name, place, known);
+    if (Status read = setting->read(member, place.In(name), spec); !read) return read;
+  }
+  return {};
+}
+
+// Leaves: one kind of value each.
+
+Result<std::string> Text(const json::value& value, const Place& place) {
+  const json::string* text = value.if_string();
+  if (!text) return Invalid(msg::SpecMustBeText{.what = place.Words()}, place.Pointer());
+  if (text->find('\0') != json::string::npos) return Invalid(msg::SpecNul{.what = place.Words()}, place.Pointer());
+  return std::string(*text);
+}
+
+// What goes to the kernel byte for byte. Text already stands as UTF-8; other bytes as {"base64": "…"}.
+Result<std::string> Bytes(const json::value& value, const Place& place) {
+  std::string bytes;
+  if (const json::string* text = value.if_string()) {
+    bytes.assign(text->data(), text->size());
+  } else {
+    const json::object* object = value.if_object();
+    const json::value* inner = object && object->size() == 1 ? object->if_contains("base64") : nullptr;
+    const json::string* encoded = inner ? inner->if_string() : nullptr;
+    if (!encoded) return Invalid(msg::SpecMustBeWord{.what = place.Words()}, place.Pointer());
+    std::optional<std::string> decoded = FromBase64(*encoded);
+    if (!decoded) return Invalid(msg::SpecNotBase64{.what = place.Words()}, place.Pointer());
+    bytes = std::move(*decoded);
+  }
+  if (bytes.find('\0') != std::string::npos) return Invalid(msg::SpecNul{.what = place.Words()}, place.Pointer());
+  auto size = static_cast<int64_t>(bytes.size());
+  if (size > kMostWord) return Invalid(msg::SpecWordTooLong{.what = place.Words(), .size = size}, place.Pointer());
+  return bytes;
+}
+
+Result<std::string> AbsolutePath(const json::value& value, const Place& place) {
+  Result<std::string> path = Bytes(value, place);
+  if (path && !path->starts_with('/'))
+    return Invalid(msg::SpecPathRelative{.what = place.Words(), .path = Printable(*path)}, place.Pointer());
+  return path;
+}
+
+std::optional<int64_t> Integer(const json::value& value) {
+  if (const int64_t* number = value.if_int64()) return *number;
+  return std::nullopt;  // beyond 2^63 and reals are out of every range here
+}
+
+Result<int64_t> Whole(const json::value& value, const Place& place, int64_t least, int64_t most) {
+  std::optional<int64_t> number = Integer(value);
+  if (!number || *number < least || *number > most)
+    return Invalid(msg::SpecMustBeWhole{.what = place.Words(), .least = least, .most = most}, place.Pointer());
+  return *number;
+}
+
+// A value as the user wrote it, for sentences that quote it.
+std::string Shown(const json::value& value) {
+  if (const json::string* text = value.if_string()) return Printable(*text);
+  std::string text = json::serialize(value);
+  constexpr size_t kMost = 60;
+  return text.size() > kMost ? Printable(text.substr(0, kMost)) + "…" : Printable(text);
+}
+
+Result<Duration> Length(const json::value& value, const Place& place) {
+  constexpr double kMostSeconds = 9e9;  // nanoseconds in 64 bits
+  std::optional<Duration> length;
+  if (const json::string* text = value.if_string()) length = ParseDuration(*text);
+  if (std::optional<int64_t> whole = Integer(value); whole && *whole >= 0 && *whole < 9'000'000'000)
+    length = seconds(*whole);
+  if (const double* real = value.if_double(); real && *real >= 0 && *real < kMostSeconds)
+    length = Duration(std::llround(*real * 1e9));
+  if (!length)
+    return Invalid(msg::SpecDuration{.what = place.Words(), .text = Shown(value)}, place.Pointer());
+  return *length;
+}
+
+Result<Duration> Limit(const json::value& value, const Place& place) {
+  Result<Duration> length = Length(value, place);
+  if (length && *length == Duration::zero())
+    return Invalid(msg::SpecMustBeAboveZero{.what = place.Words()}, place.Pointer());
+  return length;
+}
+
+template <class Enum>
+struct Word {
+  std::string_view name;
+  Enum value;
+};
+
+template <class Enum, size_t N>
+Result<Enum> OneOf(const json::value& value, const Place& place, const Word<Enum> (&words)[N]) {
+  const json::string* text = value.if_string();
+  std::string known;
+  for (const Word<Enum>& word : words) {
+    if (text && std::string_view(*text) == word.name) return word.value;
+    known += (known.empty() ? "" : ", ") + std::string(word.name);
+  }
+  return Invalid(msg::SpecOneOf{.what = place.Words(), .text = Shown(value), .known = known}, place.Pointer());
+}
+
+// Stores what was read, or hands its error on.
+template <class Target, class Value>
+Status Put(Target& target, Result<Value> read) {
+  if (!read) return Forward(read.error());
+  target = std::move(*read);
+  return {};
+}
+
+template <class Target>
+Status PutWhole(Target& target, const json::value& value, const Place& place, int64_t least, int64_t most) {
+  Result<int64_t> number = Whole(value, place, least, most);
+  if (!number) return Forward(number.error());
+  target = static_cast<int>(*number);
+  return {};
+}
+
+// Runs `each` over a list, with the place of every element.
+template <class Each>
+Status ReadList(const json::value& value, const Place& place, Each each) {
+  const json::array* list = value.if_array();
+  if (!list) return Invalid(msg::SpecMustBeList{.what = place.Words()}, place.Pointer());
+  for (size_t i = 0; i < list->size(); ++i)
+    if (Status read = each((*list)[i], place.At(i)); !read) return read;
+  return {};
+}
+
+// Settings that need more than one line.
+
+Status ReadName(const json::value& value, const Place& place, TaskSpec& spec) {
+  Result<std::string> name = Text(value, place);
+  if (!name) return Forward(name.error());
+  if (Status fine = CheckName(*name); !fine) return Invalid(fine.error().message, place.Pointer());
+  spec.name = std::move(*name);
+  return {};
+}
+
+Status ReadCommand(const json::value& value, const Place& place, TaskSpec& spec) {
+  const json::array* words = value.if_array();
+  if (!words) return Invalid(msg::SpecCommandList{.what = place.Words()}, place.Pointer());
+  if (words->empty()) return Invalid(msg::SpecCommandEmpty{}, place.Pointer());
+  spec.argv.clear();
+  spec.argv.reserve(words->size());
+  for (size_t i = 0; i < words->size(); ++i) {
+    Result<std::string> word = Bytes((*words)[i], place.At(i));
+    if (!word) return Forward(word.error());
+    spec.argv.push_back(std::move(*word));
+  }
+  if (spec.argv[0].empty()) return Invalid(msg::SpecProgramEmpty{}, place.At(0).Pointer());
+  return {};
+}
+
+Status ReadGpus(const json::value& value, const Place& place, TaskSpec& spec) {
+  std::string text;
+  if (const json::string* said = value.if_string()) {
+    text = *said;
+  } else if (const json::array* list = value.if_array()) {
+    // A list of numbers is the grammar's choice; anything else in it fails there, quoted as it stands.
+    text = "{" + std::string(json::serialize(*list)).substr(1);
+    text.back() = '}';
+  } else {
+    text = json::serialize(value);
+  }
+  Result<DeviceCounts> counts = DeviceCounts::Parse(text);
+  if (!counts) return Invalid(counts.error().message, place.Pointer());
+  spec.gpus = std::move(*counts);
+  return {};
+}
+
+Status ReadMemory(const json::value& value, const Place& place, TaskSpec& spec) {
+  std::optional<int64_t> bytes = Integer(value);
+  if (const json::string* text = value.if_string()) bytes = ParseBytes(*text);
+  if (!bytes || *bytes < 0) return Invalid(msg::SpecBytes{.what = place.Words(), .text = Shown(value)}, place.Pointer());
+  if (*bytes == 0) return Invalid(msg::SpecMustBeAboveZero{.what = place.Words()}, place.Pointer());
+  spec.memory = *bytes;
+  return {};
+}
+
+Status ReadPriority(const json::value& value, const Place& place, TaskSpec& spec) {
+  Result<int> priority = ParsePriority(Shown(value));
+  if (!priority) return Invalid(priority.error().message, place.Pointer());
+  spec.priority = *priority;
+  return {};
+}
+
+Status ReadDependency(const json::value& value, const Place& place, TaskSpec& spec) {
+  static constexpr Word<Dependency::On> kOn[] = {
+      {"ok", Dependency::On::kOk}, {"fail", Dependency::On::kFail}, {"any", Dependency::On::kAny}};
+  static constexpr Setting kSettings[] = {
+      {"task",
+       [](const json::value& v, const Place& p, TaskSpec& s) {
+         return Put(s.after.back().task.value, Whole(v, p, 1, INT64_MAX));
+       }},
+      {"on", [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.after.back().on, OneOf(v, p, kOn)); }},
+  };
+  spec.after.emplace_back();
+  if (Status read = ReadSettings(value, place, kSettings, spec); !read) return read;
+  if (spec.after.back().task.value == 0) {
+    Place task = place.In("task");
+    return Invalid(msg::SpecMissing{.what = task.Words()}, task.Pointer());
+  }
+  return {};
+}
+
+Status ReadAfter(const json::value& value, const Place& place, TaskSpec& spec) {
+  spec.after.clear();
+  return ReadList(value, place, [&](const json::value& v, const Place& p) { return ReadDependency(v, p, spec); });
+}
+
+Status ReadHold(const json::value& value, const Place& place, TaskSpec& spec) {
+  const bool* hold = value.if_bool();
+  if (!hold) return Invalid(msg::SpecMustBeTrueOrFalse{.what = place.Words()}, place.Pointer());
+  spec.hold = *hold;
+  return {};
+}
+
+Status ReadBegin(const json::value& value, const Place& place, TaskSpec& spec) {
+  const json::string* text = value.if_string();
+  std::optional<Time> time = text ? ParseIso(*text) : std::nullopt;
+  if (!time) return Invalid(msg::SpecTime{.what = place.Words(), .text = Shown(value)}, place.Pointer());
+  spec.begin = std::chrono::floor<milliseconds>(*time);  // as fine as it is written back
+  return {};
+}
+
+Status ReadSignal(const json::value& value, const Place& place, TaskSpec& spec) {
+  std::optional<int> signal;
+  if (const json::string* name = value.if_string()) signal = ParseSignal(*name);
+  if (std::optional<int64_t> number = Integer(value); number && *number >= 1 && *number <= 64)
+    signal = static_cast<int>(*number);
+  if (!signal) return Invalid(msg::SpecSignal{.what = place.Words(), .text = Shown(value)}, place.Pointer());
+  spec.stop_signal = *signal;
+  return {};
+}
+
+Status ReadTags(const json::value& value, const Place& place, TaskSpec& spec) {
+  spec.tags.clear();
+  return ReadList(value, place, [&](const json::value& v, const Place& p) -> Status {
+    Result<std::string> tag = Text(v, p);
+    if (!tag) return Forward(tag.error());
+    if (tag->empty()) return Invalid(msg::SpecTagEmpty{.what = p.Words()}, p.Pointer());
+    spec.tags.push_back(std::move(*tag));
+    return {};
+  });
+}
+
+Status ReadVariables(const json::value& value, const Place& place, Variables& variables) {
+  const json::object* object = value.if_object();
+  if (!object) return Invalid(msg::SpecMustBeObject{.what = place.Words()}, place.Pointer());
+  variables.clear();
+  variables.reserve(object->size());
+  for (const auto& [key, member] : *object) {
+    std::string_view name = key;
+    Place here = place.In(name);
+    if (name.empty() || name.find('=') != std::string_view::npos)
+      return Invalid(msg::SpecVariableName{.name = Printable(ShellQuote(name))}, here.Pointer());
+    if (name.find('\0') != std::string_view::npos)
+      return Invalid(msg::SpecNul{.what = here.Words()}, here.Pointer());
+    Result<std::string> word = Bytes(member, here);
+    if (!word) return Forward(word.error());
+    variables.emplace_back(name, std::move(*word));
+  }
+  return {};
+}
+
+Status ReadCodeFile(const json::value& value, const Place& place, TaskSpec& spec) {
+  static constexpr Setting kSettings[] = {
+      {"path",
+       [](const json::value& v, const Place& p, TaskSpec& s) {
+         return Put(s.code.files.back().first, AbsolutePath(v, p));
+       }},
+      {"sha256",
+       [](const json::value& v, const Place& p, TaskSpec& s) -> Status {
+         Result<std::string> text = Text(v, p);
+         if (!text || text->size() != 64 || text->find_first_not_of("0123456789abcdef") != std::string::npos)
+           return Invalid(msg::SpecSha256{.what = p.Words()}, p.Pointer());
+         s.code.files.back().second = std::move(*text);
+         return {};
+       }},
+  };
+  spec.code.files.emplace_back();
+  if (Status read = ReadSettings(value, place, kSettings, spec); !read) return read;
+  for (auto [key, missing] : {std::pair("path", spec.code.files.back().first.empty()),
+                              std::pair("sha256", spec.code.files.back().second.empty())}) {
+    Place here = place.In(key);
+    if (missing) return Invalid(msg::SpecMissing{.what = here.Words()}, here.Pointer());
+  }
+  return {};
+}
+
+// The tables: every setting there is, and where it goes.
+
+constexpr int kMostCpus = 65'536;
+constexpr int kMostRetries = 1000;
+
+constexpr Word<RetryPolicy::On> kRetryOn[] = {{"table", RetryPolicy::On::kTable}, {"any", RetryPolicy::On::kAny}};
+
+constexpr Setting kResources[] = {
+    {"gpus", ReadGpus},
+    {"cpus",
+     [](const json::value& v, const Place& p, TaskSpec& s) { return PutWhole(s.cpus, v, p, 1, kMostCpus); }},
+    {"memory", ReadMemory},
+};
+
+constexpr Setting kLimits[] = {
+    {"time", [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.time_limit, Limit(v, p)); }},
+    {"idle", [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.idle_limit, Limit(v, p)); }},
+};
+
+constexpr Setting kRetry[] = {
+    {"max",
+     [](const json::value& v, const Place& p, TaskSpec& s) { return PutWhole(s.retry.max, v, p, 0, kMostRetries); }},
+    {"on", [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.retry.on, OneOf(v, p, kRetryOn)); }},
+    {"delay", [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.retry.delay, Length(v, p)); }},
+};
+
+constexpr Setting kCheckpoint[] = {
+    {"resume",
+     [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.resume_path, AbsolutePath(v, p)); }},
+    {"signal", ReadSignal},
+    {"grace", [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.grace, Length(v, p)); }},
+};
+
+constexpr Setting kEnvironment[] = {
+    {"variables",
+     [](const json::value& v, const Place& p, TaskSpec& s) { return ReadVariables(v, p, s.environment); }},
+};
+
+constexpr Setting kCode[] = {
+    {"files",
+     [](const json::value& v, const Place& p, TaskSpec& s) {
+       s.code.files.clear();
+       return ReadList(v, p, [&](const json::value& file, const Place& at) { return ReadCodeFile(file, at, s); });
+     }},
+    {"repository",
+     [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.code.repository, Bytes(v, p)); }},
+    {"commit", [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.code.commit, Text(v, p)); }},
+};
+
+template <const auto& kTable>
+Status ReadGroup(const json::value& value, const Place& place, TaskSpec& spec) {
+  return ReadSettings(value, place, kTable, spec);
+}
+
+constexpr Setting kTask[] = {
+    {"name", ReadName},
+    {"command", ReadCommand},
+    {"workdir",
+     [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.workdir, AbsolutePath(v, p)); }},
+    {"recipe", [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.recipe, Text(v, p)); }},
+    {"resources", ReadGroup<kResources>},
+    {"priority", ReadPriority},
+    {"after", ReadAfter},
+    {"hold", ReadHold},
+    {"begin", ReadBegin},
+    {"limits", ReadGroup<kLimits>},
+    {"retry", ReadGroup<kRetry>},
+    {"checkpoint", ReadGroup<kCheckpoint>},
+    {"tags", ReadTags},
+    {"variables",
+     [](const json::value& v, const Place& p, TaskSpec& s) { return ReadVariables(v, p, s.variables); }},
+    {"environment", ReadGroup<kEnvironment>},
+    {"code", ReadGroup<kCode>},
+};
+
+// What execve copies: each word with its NUL and a pointer to it.
+int64_t SizeForKernel(const TaskSpec& spec) {
+  constexpr size_t kPointer = sizeof(char*);
+  size_t size = 0;
+  for (const std::string& word : spec.argv) size += word.size() + 1 + kPointer;
+  for (const Variables* variables : {&spec.variables, &spec.environment})
+    for (const auto& [name, value] : *variables) size += name.size() + value.size() + 2 + kPointer;
+  return static_cast<int64_t>(size);
+}
+
+}  // namespace
+
+Result<TaskSpec> ParseTaskSpec(const json::value& value) {
+  TaskSpec spec;
+  Place root;
+  if (!value.is_object()) return Invalid(msg::SpecNotAnObject{});
+  if (Status read = ReadSettings(value, root, kTask, spec); !read) return Forward(read.error());
+  if (spec.argv.empty()) return Invalid(msg::SpecMissing{.what = "command"}, "/command");
+  if (spec.workdir.empty()) return Invalid(msg::SpecMissing{.what = "workdir"}, "/workdir");
+  if (int64_t size = SizeForKernel(spec); size > kMostTogether)
+    return Invalid(msg::SpecCommandTooLarge{.size = size}, "/command");
+  return spec;
+}
+
+Result<std::string> WordFromJson(const json::value& value, std::string_view field) {
+  Result<std::string> word = Bytes(value, Place());
+  if (word) return word;
+  // The caller knows the place; its pointer without the slashes serves the sentence.
+  Error error = word.error();
+  error.field = field;
+  std::string what(field.substr(field.starts_with('/')));
+  for (char& c : what)
+    if (c == '/') c = '.';
+  for (auto& [name, argument] : error.message.args)
+    if (name == "what") argument = what;
+  return Forward(error);
+}
+
+}  // namespace ty

@@ -1,0 +1,107 @@
+// Task and Attempt as the Yard keeps them: narrow rows. The spec stays in the store.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/message.h"
+#include "base/time.h"
+#include "model/outcome.h"
+#include "model/spec.h"
+
+namespace ty {
+
+// What a task does now. A retry that waits for its delay is Waiting with `not_before`.
+struct Waiting {
+  bool operator==(const Waiting&) const = default;
+};  
+struct Starting {
+  bool operator==(const Starting&) const = default;
+};  // an attempt's row is on its way to the disk, or its shim has not said GO
+struct Running {
+  bool operator==(const Running&) const = default;
+};  
+struct Stopping {
+  bool operator==(const Stopping&) const = default;
+};  
+struct Ended {
+  bool operator==(const Ended&) const = default;
+};  
+using TaskState = std::variant<Waiting, Starting, Running, Stopping, Ended>;
+
+std::string_view Name(const TaskState& state);  // "waiting", "starting", "running", "stopping", "ended"
+std::optional<TaskState> ParseTaskState(std::string_view name);
+
+struct Progress {
+  double done = 0;
+  std::optional<double> total;
+  std::string unit;   // "epoch", "step", "item"
+  std::string phase;  // "training" or what the script said
+  bool operator==(const Progress&) const = default;
+};
+
+// Where an attempt stands; `attempts/<ULID>/` is its folder.
+enum class AttemptState : uint8_t { kStarting, kRunning, kStopping, kEnded };
+std::string_view Name(AttemptState state);
+std::optional<AttemptState> ParseAttemptState(std::string_view name);
+
+struct Attempt {
+  Ulid uid;
+  TaskId task;
+  int number = 1;  // 1 for the first launch; people see "run 2 of 2"
+  AttemptState state = AttemptState::kStarting;
+  std::vector<std::string> devices;
+  std::string boot;            // boot id of the machine when its row was made
+  std::string resume;          // the checkpoint it starts from, or empty
+  Time created;
+  std::optional<Time> started, ended;
+  std::optional<Outcome> outcome;
+  std::optional<Message> stop_reason;  // why we asked it to stop; set before the shim is told
+  OutcomeKind stop_kind = OutcomeKind::kCancelled;  // what it ends as if that stop ends it
+  std::vector<std::string> changed_code;  // files that differ from what was submitted, seen at launch
+  bool operator==(const Attempt&) const = default;
+};
+
+// The last checkpoint a task has written.
+struct Checkpoint {
+  std::string path;
+  int64_t step = 0;
+  int64_t bytes = 0;
+  int attempt = 0;
+  bool operator==(const Checkpoint&) const = default;
+};
+
+struct Task {
+  TaskId id;
+  Ulid uid;
+  std::string name;
+  TaskState state = Waiting{};
+  int priority = 0;
+  bool held = false;
+  std::optional<Message> held_reason;  // when we held it ourselves
+  DeviceCounts gpus;
+  int cpus = 1;             // cores counted when it takes no device
+  int64_t memory = 0;       // bytes of RAM asked, 0 when not said
+  std::vector<Dependency> after;
+  std::optional<Time> begin;       // asked by the user
+  std::optional<Time> not_before;  // delay of a retry
+  Time submitted;
+  std::vector<std::string> tags;
+  RetryPolicy retry;
+  int attempts = 0;          // launches so far
+  int retries = 0;           // counted against retry.max
+  bool began_progress = false;  // the current attempt made progress or a checkpoint
+  Checkpoint checkpoint;     // path empty: none
+  std::optional<Outcome> outcome;  // set when Ended
+  std::optional<Time> ended;
+  bool operator==(const Task&) const = default;
+};
+
+inline bool IsWaiting(const Task& t) { return std::holds_alternative<Waiting>(t.state); }
+inline bool IsEnded(const Task& t) { return std::holds_alternative<Ended>(t.state); }
+
+}  // namespace ty

@@ -1,0 +1,65 @@
+// What Decide and Explain share, so that the reason given is the rule applied.
+#pragma once
+
+#include <algorithm>
+
+#include "sched/sched.h"
+
+namespace ty {
+
+constexpr Duration kPassedLongest = minutes(10);
+constexpr int kPassedMost = 50;
+
+// What is there to give out, and what there would be if nobody held any.
+struct Room {
+  int devices = 0, cores = 0;
+  int usable = 0, all_cores = 0;
+};
+
+inline bool IsFree(const DeviceRow& device) { return device.usable && !device.holder; }
+
+inline Room RoomIn(const View& view) {
+  Room room;
+  room.all_cores = view.cores;
+  room.cores = view.cores - view.cores_used;
+  for (const DeviceRow& device : view.devices) {
+    room.usable += device.usable;
+    room.devices += IsFree(device);
+  }
+  return room;
+}
+
+inline bool IsOwed(const ReadyTask& task, Time now) {
+  return task.passed_since && (task.passed_starts >= kPassedMost || now - *task.passed_since >= kPassedLongest);
+}
+
+// The first of a line for whom freed devices are to be kept.
+inline const ReadyTask* FirstOwed(const Line& line, Time now) {
+  for (const QueuePlace& place : line.passed) {
+    const ReadyTask* task = line.tasks.at(place);
+    if (IsOwed(*task, now)) return task;
+  }
+  return nullptr;
+}
+
+// The most of its counts that is free; zero stands for cores.
+inline int DevicesFor(const ReadyTask& task, const Room& room) {
+  if (task.gpus.counts.empty()) return 1;
+  int best = 0;
+  for (int count : task.gpus.counts) {
+    if (count <= room.devices) best = count;
+  }
+  return best;
+}
+
+// Takes what it needs, as far as it is free, out of the room. Not when the need is more than works now: a broken
+// device would hold up the whole yard. Returns whether it did.
+inline bool KeepFor(const ReadyTask& task, bool cores, Room& room) {
+  const int need = cores ? std::max(1, task.cpus) : LeastDevices(task.gpus).value_or(0);
+  if (need > (cores ? room.all_cores : room.usable)) return false;
+  int& left = cores ? room.cores : room.devices;
+  left -= std::min(left, need);
+  return true;
+}
+
+}  // namespace ty

@@ -1,0 +1,89 @@
+// ReadyQueue keeps the tasks that may start now, ordered by priority (larger first), then id.
+// Besides the one order there is a line for each need (so many devices at least, or so many cores): what decides
+// whether a task fits is its need alone, so the scheduler asks at most one question a line, however many tasks
+// wait and however different they are.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <ext/pb_ds/assoc_container.hpp>
+#include <ext/pb_ds/tree_policy.hpp>
+#include <map>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "model/task.h"
+
+namespace ty {
+
+struct ReadyTask {
+  TaskId id;
+  int priority = 0;
+  DeviceCounts gpus;
+  int cpus = 1;
+  int64_t memory = 0;
+  std::optional<Time> passed_since;  // first time another started before it while it was ready
+  int passed_starts = 0;             // starts since then
+};
+
+// The place of a task in the queue: smaller goes first.
+struct QueuePlace {
+  int64_t rank = 0;  // minus its priority
+  TaskId id;
+  auto operator<=>(const QueuePlace&) const = default;
+};
+inline QueuePlace PlaceOf(const ReadyTask& task) { return {-static_cast<int64_t>(task.priority), task.id}; }
+
+// The tasks of one need, in order. `passed` are those among them that others have started before.
+struct Line {
+  std::map<QueuePlace, const ReadyTask*> tasks;
+  std::set<QueuePlace> passed;
+
+ private:
+  friend class ReadyQueue;
+  int64_t starts = 0;                             // that have passed this line, ever
+  std::deque<std::pair<int64_t, Time>> history;  // `starts` after each of them; old ones thinned out
+};
+
+class ReadyQueue {
+ public:
+  void Insert(const ReadyTask& task);
+  void Erase(TaskId id);
+  const ReadyTask* Find(TaskId id) const;
+  // `starts` tasks behind this one have started. Who stands behind it in its line inherits the wait when it leaves.
+  void MarkPassedOver(TaskId id, Time now, int starts);
+  size_t size() const { return entries_.size(); }
+  bool Contains(TaskId id) const { return entries_.count(id) != 0; }
+
+  // By the fewest devices that would do, and by cores for tasks that need none. A task that takes either is in both.
+  const std::map<int, Line>& device_lines() const { return device_lines_; }
+  const std::map<int, Line>& core_lines() const { return core_lines_; }
+  // How many go before it.
+  int64_t CountAhead(QueuePlace place) const { return static_cast<int64_t>(order_.order_of_key(place)); }
+
+ private:
+  struct Entry {
+    ReadyTask task;
+    int64_t device_stamp = 0, core_stamp = 0;  // `starts` of its lines when it came
+  };
+  template <class F>
+  void ForLines(Entry& entry, F act);
+  void Mark(Line& line, Entry& entry, std::optional<Time> since, int64_t starts);
+
+  std::unordered_map<TaskId, Entry> entries_;
+  std::map<int, Line> device_lines_, core_lines_;
+  __gnu_pbds::tree<QueuePlace, __gnu_pbds::null_type, std::less<QueuePlace>, __gnu_pbds::rb_tree_tag,
+                   __gnu_pbds::tree_order_statistics_node_update>
+      order_;
+};
+
+// The fewest devices above zero that would do; nothing when only zero does.
+std::optional<int> LeastDevices(const DeviceCounts& counts);
+// Whether it can do without a device, on cores alone.
+bool RunsOnCores(const DeviceCounts& counts);
+
+}  // namespace ty

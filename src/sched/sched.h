@@ -1,0 +1,72 @@
+// The scheduler: a view in, decisions out, reasons on request. Pure: no clock, no file, no thread.
+// First policy: priority, then age (id); strict gang; what cannot start neither blocks nor is starved: a task
+// passed over for 10 minutes or 50 starts has freed devices kept for it (contracts C16), against all that stand
+// behind it and never against those before it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/message.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "model/device.h"
+#include "model/task.h"
+#include "sched/queue.h"
+
+namespace ty {
+
+struct DeviceRow {
+  std::string id;
+  Device::Kind kind = Device::Kind::kCpuSlot;
+  int64_t memory = 0;
+  bool usable = true;
+  std::optional<TaskId> holder;  // who leases it
+};
+
+// Borrowed from the Yard for one call; nothing is copied.
+struct View {
+  const ReadyQueue& ready;                // tasks that may start now, kept in order by the Yard
+  const std::vector<DeviceRow>& devices;  // in the order people know them
+  int cores = 1;                          // CPUs counted for tasks without a device
+  int cores_used = 0;
+  bool paused = false;                    // the queue gives out nothing
+  std::function<std::string(TaskId)> name;  // "12 (seven)", for reasons; empty: the number alone
+};
+
+struct Decision {
+  TaskId task;
+  std::vector<int> devices;  // indices into View::devices; empty for a task without a device
+  Message reason;
+};
+
+// Ready, could not start while `starts` others behind it did. Only the first of each need is named: those behind it
+// in the same need cannot start before it, and ReadyQueue hands its wait on to them.
+struct PassedOver {
+  TaskId task;
+  int starts = 0;
+};
+
+struct Decisions {
+  std::vector<Decision> starts;         // in order
+  std::vector<PassedOver> passed_over;  // the Yard marks them in the queue
+  std::optional<Time> next_wakeup;      // when time alone could start something; never in this policy
+};
+Decisions Decide(const View& view, Time now);
+
+// Why a waiting task waits, by the same rules. `task` is not in view.ready when it is held, early or has open
+// dependencies; `open` says which dependencies are open and what each does.
+struct OpenDependency {
+  Dependency dependency;
+  std::string state;  // "waiting", "running", …
+};
+Message Explain(const View& view, const Task& task, const std::vector<OpenDependency>& open, Time now);
+
+// Whether the request could ever be met here; the reason is the refusal at submit, its field as in the API.
+Status CheckFits(const std::vector<DeviceRow>& devices, int cores, int64_t memory, const TaskSpec& spec);
+
+}  // namespace ty

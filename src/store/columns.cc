@@ -1,0 +1,187 @@
+#include "store/columns.h"
+
+#include <boost/json.hpp>
+#include <charconv>
+#include <cstring>
+#include <utility>
+
+#include "messages.h"
+
+namespace ty::columns {
+namespace {
+
+// Evidence lines and tags are whatever bytes a script printed or a person typed.
+boost::json::parse_options Lenient() {
+  boost::json::parse_options options;
+  options.allow_invalid_utf8 = true;
+  options.max_depth = 64;
+  return options;
+}
+
+Result<boost::json::value> Parse(std::string_view text) {
+  boost::json::error_code error;
+  boost::json::value json = boost::json::parse(text, error, {}, Lenient());
+  if (error) return Fail(Code::kInternal, msg::StoreRefused{.what = "a stored text is not JSON: " + error.message()});
+  return json;
+}
+
+// Calls `take` with each piece between commas.
+template <class Take>
+void ForEachPiece(std::string_view text, Take take) {
+  while (!text.empty()) {
+    const size_t comma = text.find(',');
+    take(text.substr(0, comma));
+    if (comma == std::string_view::npos) return;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+int64_t Number(std::string_view text) {
+  int64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+constexpr std::pair<Dependency::On, std::string_view> kOnNames[] = {
+    {Dependency::On::kOk, "ok"}, {Dependency::On::kFail, "fail"}, {Dependency::On::kAny, "any"}};
+
+void AppendSized(std::string& out, std::string_view bytes) {
+  const uint32_t size = static_cast<uint32_t>(bytes.size());
+  for (int shift = 0; shift < 32; shift += 8) out.push_back(static_cast<char>(size >> shift));
+  out.append(bytes);
+}
+
+std::optional<std::string_view> TakeSized(std::string_view& bytes) {
+  if (bytes.size() < 4) return std::nullopt;
+  uint32_t size = 0;
+  for (int i = 0; i < 4; ++i) size |= static_cast<uint32_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
+  bytes.remove_prefix(4);
+  if (bytes.size() < size) return std::nullopt;
+  const std::string_view taken = bytes.substr(0, size);
+  bytes.remove_prefix(size);
+  return taken;
+}
+
+}  // namespace
+
+std::string FromCounts(const DeviceCounts& counts) {
+  std::string text;
+  for (const int count : counts.counts) {
+    if (!text.empty()) text += ',';
+    text += std::to_string(count);
+  }
+  return text;
+}
+
+DeviceCounts ToCounts(std::string_view text) {
+  DeviceCounts counts;
+  ForEachPiece(text, [&](std::string_view piece) { counts.counts.push_back(static_cast<int>(Number(piece))); });
+  return counts;
+}
+
+std::string FromDependencies(const std::vector<Dependency>& after) {
+  std::string text;
+  for (const Dependency& dependency : after) {
+    if (!text.empty()) text += ',';
+    text += std::to_string(dependency.task.value);
+    for (const auto& [on, name] : kOnNames)
+      if (on == dependency.on) text.append(" ").append(name);
+  }
+  return text;
+}
+
+std::vector<Dependency> ToDependencies(std::string_view text) {
+  std::vector<Dependency> after;
+  ForEachPiece(text, [&](std::string_view piece) {
+    const size_t space = piece.find(' ');
+    Dependency dependency{.task = TaskId{Number(piece.substr(0, space))}};
+    for (const auto& [on, name] : kOnNames)
+      if (space != std::string_view::npos && piece.substr(space + 1) == name) dependency.on = on;
+    after.push_back(dependency);
+  });
+  return after;
+}
+
+std::string FromList(const std::vector<std::string>& words) {
+  if (words.empty()) return {};
+  boost::json::array list;
+  for (const std::string& word : words) list.emplace_back(word);
+  return boost::json::serialize(list);
+}
+
+Result<std::vector<std::string>> ToList(std::string_view text) {
+  std::vector<std::string> words;
+  if (text.empty()) return words;
+  const Result<boost::json::value> json = Parse(text);
+  if (!json) return Forward(json.error());
+  if (const auto* list = json->if_array())
+    for (const boost::json::value& word : *list)
+      if (const auto* string = word.if_string()) words.emplace_back(string->data(), string->size());
+  return words;
+}
+
+std::string FromMessage(const Message& message) { return boost::json::serialize(ToJson(message)); }
+
+Result<Message> ToMessage(std::string_view text) {
+  const Result<boost::json::value> json = Parse(text);
+  if (!json) return Forward(json.error());
+  return ParseMessage(*json);
+}
+
+std::string FromOutcome(const Outcome& outcome) { return boost::json::serialize(ToJson(outcome)); }
+
+Result<Outcome> ToOutcome(std::string_view text) {
+  const Result<boost::json::value> json = Parse(text);
+  if (!json) return Forward(json.error());
+  return ParseOutcome(*json);
+}
+
+std::string FromVariables(const Variables& variables) {
+  size_t size = 0;
+  for (const auto& [name, value] : variables) size += name.size() + value.size() + 8;
+  std::string bytes;
+  bytes.reserve(size);
+  for (const auto& [name, value] : variables) {
+    AppendSized(bytes, name);
+    AppendSized(bytes, value);
+  }
+  return bytes;
+}
+
+Result<Variables> ToVariables(std::string_view bytes) {
+  Variables variables;
+  while (!bytes.empty()) {
+    const auto name = TakeSized(bytes);
+    const auto value = name ? TakeSized(bytes) : std::nullopt;
+    if (!value) return Fail(Code::kInternal, msg::StoreRefused{.what = "a stored environment is cut short"});
+    variables.emplace_back(*name, *value);
+  }
+  return variables;
+}
+
+std::string FromSpec(TaskSpec& spec) {
+  Variables environment = std::exchange(spec.environment, {});
+  std::string text = boost::json::serialize(ToJson(spec, /*secrets=*/true));
+  spec.environment = std::move(environment);
+  return text;
+}
+
+Result<TaskSpec> ToSpec(std::string_view text) {
+  const Result<boost::json::value> json = Parse(text);
+  if (!json) return Forward(json.error());
+  return ParseTaskSpec(*json);
+}
+
+std::string_view Name(RetryPolicy::On on) { return on == RetryPolicy::On::kAny ? "any" : "table"; }
+
+RetryPolicy::On ToRetryOn(std::string_view name) {
+  return name == "any" ? RetryPolicy::On::kAny : RetryPolicy::On::kTable;
+}
+
+int64_t Hash(std::string_view bytes) {
+  uint64_t hash = 14695981039346656037u;  // FNV-1a; a match is compared byte for byte afterwards
+  for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 1099511628211u;
+  return static_cast<int64_t>(hash);
+}
+
+}  // namespace ty::columns

@@ -1,0 +1,40 @@
+// How the nouns of model/ lie in columns. What is written here is read back equal.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/task.h"
+
+namespace ty::columns {
+
+std::string FromCounts(const DeviceCounts& counts);
+DeviceCounts ToCounts(std::string_view text);
+
+std::string FromDependencies(const std::vector<Dependency>& after);
+std::vector<Dependency> ToDependencies(std::string_view text);
+
+std::string FromList(const std::vector<std::string>& words);
+Result<std::vector<std::string>> ToList(std::string_view text);
+
+std::string FromMessage(const Message& message);
+Result<Message> ToMessage(std::string_view text);
+
+std::string FromOutcome(const Outcome& outcome);
+Result<Outcome> ToOutcome(std::string_view text);
+
+std::string FromVariables(const Variables& variables);
+Result<Variables> ToVariables(std::string_view bytes);
+
+// Without the environment, which is stored apart. The spec is the same afterwards.
+std::string FromSpec(TaskSpec& spec);
+Result<TaskSpec> ToSpec(std::string_view text);
+
+std::string_view Name(RetryPolicy::On on);
+RetryPolicy::On ToRetryOn(std::string_view name);
+
+// Of bytes on disk: the same everywhere and for ever.
+int64_t Hash(std::string_view bytes);
+
+}  // namespace ty::columns

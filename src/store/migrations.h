@@ -1,0 +1,15 @@
+// The schema of yard.db and the way to it. PRAGMA user_version holds the number of steps taken.
+#pragma once
+
+#include "base/result.h"
+#include "store/sqlite.h"
+
+namespace ty {
+
+// Brings the file to the newest schema, all missing steps in one transaction.
+// Refuses a newer schema, a file of another program and a damaged one; then nothing was written.
+Status Migrate(Connection& connection);
+
+int NewestSchema();
+
+}  // namespace ty

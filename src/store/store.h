@@ -1,0 +1,146 @@
+// Store keeps tasks, attempts, leases and events. Two kinds: SQLite on disk, and memory for tests;
+// both pass store/store_test.cc. All calls return at once: work is done on the store's own thread, in order,
+// and answered from there; whoever calls posts the answer to where it belongs.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "model/event.h"
+#include "model/task.h"
+
+namespace ty {
+
+// ---- Changes. A Batch is committed whole or not at all.
+
+struct TaskAdded {
+  Task task;
+  TaskSpec spec;           // its environment is stored once by hash
+  std::string idempotency_key;  // empty: none
+  std::string request_hash;     // of the submitted JSON, to tell a repeat from a clash of keys
+};
+// Guarded: exactly one row must have been in state `from` with `attempts_before` launches.
+// uid, name and time of submission never change.
+struct TaskChanged {
+  TaskState from;
+  int attempts_before = 0;
+  Task task;
+};
+struct AttemptAdded {
+  Attempt attempt;
+};
+// Guarded: exactly one row must have been in state `from`. uid, task, number and time of creation never change.
+struct AttemptChanged {
+  AttemptState from;
+  Attempt attempt;
+};
+// Refused when the leases of the device would exceed it.
+struct LeaseGranted {
+  Ulid attempt;
+  std::string device;
+  int share_milli = 1000;
+};
+struct LeaseReleased {
+  Ulid attempt;
+  std::string device;
+};
+struct EventAdded {
+  Event event;  // seq given by the Yard, one more than the last; refused when it is not above the last
+};
+struct TaskErased {
+  TaskId task;  // ended, no lease left: goes with its spec and attempts; its events stay, its number is not used again
+};
+struct SettingChanged {
+  std::string key, value;  // "queue.paused", "next_task", …
+};
+using Change = std::variant<TaskAdded, TaskChanged, AttemptAdded, AttemptChanged, LeaseGranted, LeaseReleased,
+                            EventAdded, TaskErased, SettingChanged>;
+
+struct Batch {
+  uint64_t number = 0;
+  std::vector<Change> changes;
+  std::vector<TaskId> specs_wanted;  // read after the commit, for launches
+};
+
+// `committed` fails with kUnavailable when there was no room on the disk, kConflict when an idempotency key was
+// used before, kInternal when a guard or rule refused a change, or the store is broken (IsBroken).
+struct Receipt {
+  uint64_t number = 0;
+  Status committed;
+  std::vector<std::pair<TaskId, std::shared_ptr<const TaskSpec>>> specs;  // those wanted that are there
+};
+
+// ---- Reading.
+
+struct Lease {
+  Ulid attempt;
+  std::string device;
+  int share_milli = 1000;
+  bool operator==(const Lease&) const = default;
+};
+
+// What the Yard needs to go on after a restart; no spec is read.
+struct OpenState {
+  std::vector<Task> tasks;        // not ended, by id
+  std::vector<Attempt> attempts;  // not ended
+  std::vector<Lease> leases;      // active
+  std::vector<std::pair<std::string, std::string>> settings;
+  int64_t last_task = 0;
+  int64_t last_event = 0;
+};
+
+struct TaskRecord {
+  Task task;
+  std::shared_ptr<const TaskSpec> spec;
+  std::vector<Attempt> attempts;  // by number
+};
+
+struct EndedFilter {
+  std::optional<Time> since;   // ended at or after
+  std::string tag;             // empty: any
+  std::optional<OutcomeKind> kind;
+  // The page before: id and end of its last task. The id alone will do while that task is not erased. 0: none.
+  int64_t before = 0;
+  std::optional<Time> before_ended;
+  int limit = 100;
+};
+
+struct KeptKey {
+  TaskId task;
+  std::string request_hash;
+};
+
+// What may be asked on the store's thread. Never called elsewhere.
+class Rows {
+ public:
+  virtual ~Rows() = default;
+  virtual Result<OpenState> LoadOpen() = 0;
+  virtual Result<std::optional<TaskId>> LastTask() = 0;               // the highest number there is: @last
+  virtual Result<TaskRecord> FindTask(TaskId id) = 0;                 // NotFound when erased or never there
+  virtual Result<std::optional<TaskId>> FindName(std::string_view name) = 0;  // the newest of that name
+  virtual Result<std::optional<KeptKey>> FindKey(std::string_view idempotency_key) = 0;
+  virtual Result<std::vector<Task>> ListEnded(const EndedFilter& filter) = 0;  // the last to end first
+  virtual Result<std::vector<Event>> ListEvents(int64_t after, int limit) = 0;  // seq > after, ascending
+};
+
+class Store {
+ public:
+  virtual ~Store() = default;  // finishes what was handed over, then closes
+  virtual void Commit(Batch batch, std::function<void(Receipt)> done) = 0;
+  virtual void Read(std::function<void(Rows&)> read) = 0;  // after every batch handed over before
+};
+
+// Whether the file on disk can no longer be relied on. Nothing more is committed then; the daemon ends (exit 70).
+bool IsBroken(const Error& error);
+
+// `folder` exists and is private. Refuses a newer schema without writing, and a file that another process has open.
+Result<std::unique_ptr<Store>> OpenSqliteStore(const std::string& folder);
+std::unique_ptr<Store> MakeMemoryStore();
+
+}  // namespace ty

@@ -1,0 +1,178 @@
+#include "testing/yard_harness.h"
+
+#include "base/assert.h"
+
+namespace ty {
+
+TaskSpec Spec(std::vector<std::string> argv, std::string gpus) {
+  TaskSpec spec;
+  spec.argv = std::move(argv);
+  spec.workdir = "/";
+  spec.gpus = *DeviceCounts::Parse(gpus);
+  return spec;
+}
+
+YardHarness::YardHarness(int slots, int cores)
+    : store(std::make_shared<PatientStore>(MakeMemoryStore())), slots_(slots), cores_(cores) {
+  Open();
+  FinishAdoption();
+}
+
+void YardHarness::Open() {
+  yard.reset();
+  engine = std::make_unique<FakeEngine>();
+  ingest = std::make_unique<FakeIngest>();
+  inbox = std::make_unique<Inbox>();
+  std::vector<int> cpus;
+  for (int i = 0; i < cores_; i++) cpus.push_back(i);
+  DeviceChoice choice;
+  choice.cpu_slots = slots_;
+  YardSettings settings;
+  settings.home = "/nowhere";
+  settings.boot = "boot-1";
+  yard = std::make_unique<Yard>(settings, SplitCpus(cpus, int64_t{8} << 30, choice), *store, *engine, *ingest, *inbox,
+                                [](Errand errand) { errand(); });
+  OpenState state;
+  store->Read([&](Rows& rows) { state = *rows.LoadOpen(); });
+  yard->Open(std::move(state), now);
+}
+
+void YardHarness::Restart() { Open(); }
+
+void YardHarness::FinishAdoption() {
+  engine->adopted({});
+  Settle();
+}
+
+void YardHarness::Settle() {
+  do {
+    yard->Turn(now);
+  } while (!inbox->empty());
+}
+
+void YardHarness::Pass(Duration time) {
+  now += time;
+  Settle();
+}
+
+Result<std::vector<SubmitReceipt>> YardHarness::SubmitAll(std::vector<SubmitItem> items) {
+  std::optional<Result<std::vector<SubmitReceipt>>> answer;
+  inbox->Post(ty::Submit{std::move(items), {}, {}, [&](Result<std::vector<SubmitReceipt>> a) { answer = std::move(a); }});
+  Settle();
+  TY_ASSERT(answer);
+  return *answer;
+}
+
+Result<SubmitReceipt> YardHarness::Submit(TaskSpec spec, std::string key, std::string hash) {
+  std::vector<SubmitItem> items(1);
+  items[0].spec = std::move(spec);
+  items[0].idempotency_key = std::move(key);
+  items[0].request_hash = std::move(hash);
+  Result<std::vector<SubmitReceipt>> receipts = SubmitAll(std::move(items));
+  if (!receipts) return Forward(receipts.error());
+  return receipts->front();
+}
+
+TaskId YardHarness::MustSubmit(TaskSpec spec) {
+  Result<SubmitReceipt> receipt = Submit(std::move(spec));
+  TY_ASSERT(receipt);
+  return receipt->id;
+}
+
+std::vector<ActAnswer> YardHarness::Do(Verb verb, std::vector<TaskId> tasks, int priority) {
+  Act act;
+  act.verb = verb;
+  act.priority = priority;
+  for (TaskId id : tasks) {
+    if (yard->IsOpen(id)) continue;
+    store->Read([&](Rows& rows) {
+      if (Result<TaskRecord> record = rows.FindTask(id)) act.ended.push_back(*record);
+    });
+  }
+  act.tasks = std::move(tasks);
+  std::vector<ActAnswer> answers;
+  act.reply = [&](std::vector<ActAnswer> a) { answers = std::move(a); };
+  inbox->Post(std::move(act));
+  Settle();
+  return answers;
+}
+
+Status YardHarness::DoOne(Verb verb, TaskId task, int priority) { return Do(verb, {task}, priority).front().done; }
+
+Ulid YardHarness::AttemptOf(TaskId task) const {
+  std::optional<TaskView> view = yard->Describe(task);
+  TY_ASSERT(view && view->attempt);
+  return view->attempt->uid;
+}
+
+bool YardHarness::Launched(TaskId task) const {
+  std::optional<TaskView> view = yard->Describe(task);
+  if (!view || !view->attempt) return false;
+  for (const LaunchOrder& order : engine->launched) {
+    if (order.attempt == view->attempt->uid) return true;
+  }
+  return false;
+}
+
+void YardHarness::News(TaskId task, decltype(AttemptNews::what) what) {
+  inbox->Post(AttemptNews{AttemptOf(task), std::move(what)});
+  Settle();
+}
+
+void YardHarness::Begin(TaskId task) { News(task, AttemptRunning{now, 4242, false}); }
+
+void YardHarness::Exit(TaskId task, int code, bool stopped) {
+  ExitRecord record;
+  record.exit_code = code;
+  record.started = record.ended = now;
+  if (stopped) record.stopped_by = ExitRecord::StoppedBy::kOrder;
+  News(task, AttemptExited{record});
+}
+
+void YardHarness::Die(TaskId task, int signal) {
+  ExitRecord record;
+  record.signal = signal;
+  record.started = record.ended = now;
+  News(task, AttemptExited{record});
+}
+
+void YardHarness::See(TaskId task, Progress progress) {
+  Observation seen;
+  seen.attempt = AttemptOf(task);
+  seen.progress = std::move(progress);
+  inbox->Post(std::move(seen));
+  Settle();
+}
+
+void YardHarness::SaveCheckpoint(TaskId task, std::string path, int64_t step) {
+  Observation seen;
+  seen.attempt = AttemptOf(task);
+  seen.checkpoints.push_back(Checkpoint{std::move(path), step, 1, 1});
+  inbox->Post(std::move(seen));
+  Settle();
+}
+
+TaskRecord YardHarness::RecordOf(TaskId task) {
+  TaskRecord record;
+  store->Read([&](Rows& rows) { record = *rows.FindTask(task); });
+  return record;
+}
+
+std::string YardHarness::StateOf(TaskId task) { return std::string(Name(RecordOf(task).task.state)); }
+
+std::optional<Outcome> YardHarness::OutcomeOf(TaskId task) { return RecordOf(task).task.outcome; }
+
+std::string YardHarness::WhyId(TaskId task) { return yard->Why(task).value_or(Message{}).id; }
+
+std::vector<std::string> YardHarness::EventKinds(TaskId task) {
+  std::vector<std::string> kinds;
+  store->Read([&](Rows& rows) {
+    const std::vector<Event> events = *rows.ListEvents(0, 100000);
+    for (const Event& event : events) {
+      if (event.task == task) kinds.push_back(event.kind);
+    }
+  });
+  return kinds;
+}
+
+}  // namespace ty

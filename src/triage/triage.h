@@ -1,0 +1,48 @@
+// Triage says how an attempt ended and whether trying again can help. Table-driven and pure (contracts C10).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "model/task.h"
+
+namespace ty {
+
+// What is known when an attempt is over.
+struct Evidence {
+  enum class End : uint8_t { kExited, kExecFailed, kLostShim, kLostReboot };
+  End end = End::kExited;
+  std::optional<int> exit_code, signal;
+  int exec_errno = 0;
+  std::string exec_step;   // kExecFailed: "exec", "chdir", …
+  std::string program;     // argv[0], for exec_failed
+  std::string workdir;
+  bool hit_time_limit = false, hit_idle_limit = false;
+  Duration limit{};                        // the limit it hit
+  std::optional<Message> stop_reason;      // we asked it to stop
+  OutcomeKind stop_kind = OutcomeKind::kCancelled;
+  int oom_kills = 0;
+  std::string exception;                   // last line of the last traceback
+  std::vector<std::string> errors;         // other telling lines, newest first
+};
+Outcome Classify(const Evidence& evidence);
+
+struct History {
+  Duration ran{};            // this attempt
+  bool made_progress = false;  // a progress mark or checkpoint was seen in this attempt
+  bool has_checkpoint = false;
+  int retries = 0;           // counted so far
+  FailureClass previous = FailureClass::kNone;  // class of the attempt before
+};
+struct RetryAdvice {
+  enum class Act : uint8_t { kEnd, kRetry, kRequeue, kHold } act = Act::kEnd;  // kRequeue: not counted
+  Duration delay{};
+  Message reason;  // the rule that applied
+};
+RetryAdvice Advise(const Outcome& outcome, const RetryPolicy& policy, const History& history);
+
+// For the receipt: what happens when it crashes.
+Message DescribeRetry(const RetryPolicy& policy);
+
+}  // namespace ty

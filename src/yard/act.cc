@@ -1,0 +1,197 @@
+// What people do to tasks that are there: cancel, hold, release, retry, priority, remove, and the queue's pause.
+#include <algorithm>
+#include <boost/json.hpp>
+#include <filesystem>
+
+#include "base/paths.h"
+#include "messages.h"
+#include "yard/yard.h"
+
+namespace ty {
+
+void Yard::Apply(Act& act) {
+  std::vector<TaskId> targets = act.tasks;
+  if (act.all_open && !paused_) {
+    paused_ = true;
+    journal_.Write(SettingChanged{"queue.paused", "1"});
+    Emit("queue.paused");
+  }
+  if (act.all_open || !act.tag.empty()) {
+    for (const auto& [id, task] : tasks_) {
+      const bool tagged = !act.tag.empty() && std::find(task.tags.begin(), task.tags.end(), act.tag) != task.tags.end();
+      if (!IsEnded(task) && (act.all_open || tagged)) targets.push_back(id);
+    }
+    std::sort(targets.begin(), targets.end());
+    targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
+  }
+  std::vector<ActAnswer> answers;
+  for (TaskId id : targets) {
+    Task* task = FindTask(id);
+    if (task != nullptr && !IsEnded(*task)) {
+      answers.push_back({id, ActOn(*task, act)});
+      continue;
+    }
+    auto record = std::find_if(act.ended.begin(), act.ended.end(), [&](const TaskRecord& r) { return r.task.id == id; });
+    const std::string number = std::to_string(id.value);
+    if (task != nullptr) {
+      answers.push_back({id, Conflict(msg::ActEndingNow{.task = number})});
+    } else if (record == act.ended.end()) {
+      answers.push_back({id, NotFound(msg::TaskUnknown{.task = number})});
+    } else if (act.verb == Verb::kRetry) {
+      answers.push_back({id, Retry(*record)});
+    } else if (act.verb == Verb::kRemove) {
+      answers.push_back({id, Remove(*record)});
+    } else {
+      answers.push_back({id, Conflict(msg::ActEndedAlready{.task = number})});
+    }
+  }
+  journal_.Then([reply = std::move(act.reply), answers = std::move(answers)](const Receipt& receipt) mutable {
+    if (!receipt.committed) {
+      for (ActAnswer& answer : answers) answer.done = Forward(receipt.committed.error());
+    }
+    reply(std::move(answers));
+  });
+}
+
+Status Yard::ActOn(Task& task, const Act& act) {
+  const std::string number = std::to_string(task.id.value);
+  switch (act.verb) {
+    case Verb::kCancel:
+      return Cancel(task, msg::OutcomeCancelledByUser{});
+    case Verb::kHold:
+      return Hold(task);
+    case Verb::kRelease:
+      return Release(task);
+    case Verb::kPriority:
+      return Reprioritise(task, act.priority);
+    case Verb::kRetry:
+      if (IsWaiting(task) && task.not_before) {  // do not wait for the delay
+        Change(task, [](Task& t) { t.not_before.reset(); });
+        Place(task);
+        return {};
+      }
+      return Conflict(msg::ActNotEnded{.task = number});
+    case Verb::kRemove:
+      return Conflict(msg::ActRemoveOpen{.task = number});
+  }
+  return {};
+}
+
+Status Yard::Cancel(Task& task, Message reason) {
+  if (IsWaiting(task)) {
+    Emit("task.cancel_asked", task.id);
+    Outcome outcome;
+    outcome.kind = OutcomeKind::kCancelled;
+    outcome.reason = std::move(reason);
+    End(task, std::move(outcome));
+    return {};
+  }
+  Live* live = LiveOf(task.id);
+  if (live == nullptr || live->exit) return {};  // it has ended by itself: its own outcome stands
+  const bool again = std::holds_alternative<Stopping>(task.state);
+  if (!again) {
+    Change(task, [](Task& t) { t.state = Stopping{}; });
+    Change(live->attempt, [&](Attempt& a) {
+      a.state = AttemptState::kStopping;
+      a.stop_reason = std::move(reason);
+      a.stop_kind = OutcomeKind::kCancelled;
+    });
+    Emit("task.cancel_asked", task.id, live->attempt.number);
+    Emit("attempt.stopping", task.id, live->attempt.number, {{"reason", ToJson(*live->attempt.stop_reason)}});
+  }
+  // Who cancels a second time does not want to wait for the grace period.
+  journal_.WantSpec(task.id);
+  journal_.Then([this, id = task.id, uid = live->attempt.uid, again](const Receipt& receipt) {
+    for (const auto& [wanted, spec] : receipt.specs) {
+      if (wanted == id) return SendStop(uid, spec, again);
+    }
+  });
+  return {};
+}
+
+Status Yard::Hold(Task& task) {
+  if (!IsWaiting(task)) return Conflict(msg::ActHoldRunning{.task = std::to_string(task.id.value)});
+  if (task.held) return {};
+  Change(task, [](Task& t) {
+    t.held = true;
+    t.held_reason.reset();
+  });
+  Emit("task.held", task.id);
+  Place(task);
+  return {};
+}
+
+Status Yard::Release(Task& task) {
+  if (!task.held) return {};
+  Change(task, [](Task& t) {
+    t.held = false;
+    t.held_reason.reset();
+  });
+  Emit("task.released", task.id);
+  Place(task);
+  return {};
+}
+
+Status Yard::Reprioritise(Task& task, int priority) {
+  if (task.priority == priority) return {};
+  order_.erase(OrderKey{task.priority, task.id});
+  Change(task, [&](Task& t) { t.priority = priority; });
+  Emit("task.changed", task.id, 0, {{"priority", priority}});
+  Place(task);
+  return {};
+}
+
+// A retry asked by a person: the same task again, from its last checkpoint, with its counted retries renewed.
+Status Yard::Retry(const TaskRecord& record) {
+  Task task = record.task;
+  if (task.outcome && task.outcome->failure == FailureClass::kDependency) {
+    for (const Dependency& after : task.after) {
+      if (lately_ended_.count(after.task) && lately_ended_[after.task] != OutcomeKind::kSucceeded && after.on == Dependency::On::kOk) {
+        return Conflict(msg::ActRetryDependency{.task = std::to_string(after.task.value)});
+      }
+    }
+  }
+  Task& back = tasks_[task.id] = std::move(task);
+  Change(back, [&](Task& t) {
+    t.state = Waiting{};
+    t.held = false;
+    t.outcome.reset();
+    t.ended.reset();
+    t.not_before.reset();
+    t.retries = 0;
+    t.began_progress = false;
+  });
+  lately_ended_.erase(back.id);
+  Emit("task.changed", back.id, 0, {{"retry", "asked"}});
+  Watch(back);
+  Place(back);
+  return {};
+}
+
+Status Yard::Remove(const TaskRecord& record) {
+  const TaskId id = record.task.id;
+  journal_.Write(TaskErased{id});
+  std::vector<Ulid> attempts;
+  for (const Attempt& attempt : record.attempts) attempts.push_back(attempt.uid);
+  journal_.Then([this, id, attempts = std::move(attempts)](const Receipt& receipt) {
+    if (!receipt.committed) return;
+    for (const Ulid& uid : attempts) engine_.Remove(uid);
+    errands_([folder = StatePaths{settings_.home}.Out(id)] {
+      std::error_code ignored;  // what cannot be deleted stays; the task is gone all the same
+      std::filesystem::remove_all(folder, ignored);
+    });
+  });
+  return {};
+}
+
+void Yard::Apply(PauseQueue& pause) {
+  if (paused_ != pause.paused) {
+    paused_ = pause.paused;
+    journal_.Write(SettingChanged{"queue.paused", paused_ ? "1" : "0"});
+    Emit(paused_ ? "queue.paused" : "queue.resumed");
+    decide_ = true;
+  }
+  journal_.Then([reply = std::move(pause.reply)](const Receipt& receipt) { reply(receipt.committed); });
+}
+
+}  // namespace ty

@@ -1,0 +1,127 @@
+// An attempt is over: its outcome is classified, its leases freed, the task retried, requeued or ended.
+#include <boost/json.hpp>
+
+#include "messages.h"
+#include "yard/yard.h"
+
+namespace ty {
+
+void Yard::Free(Live& live) {
+  Attempt& attempt = live.attempt;
+  for (int index : live.leases) {
+    journal_.Write(LeaseReleased{attempt.uid, devices_[index].id});
+    Emit("lease.released", attempt.task, attempt.number, {{"device", devices_[index].id}});
+    devices_[index].holder.reset();
+  }
+  cores_used_ -= live.cores;
+  live.leases.clear();
+  live.cores = 0;
+  decide_ = true;
+}
+
+void Yard::Apply(TailRead& tail) {
+  if (Live* live = FindLive(tail.attempt)) ConcludeExit(*live, tail.tail);
+}
+
+void Yard::ConcludeExit(Live& live, const LogTail& tail) {
+  const ExitRecord& exit = *live.exit;
+  const Attempt& attempt = live.attempt;
+  Evidence evidence;
+  evidence.end = exit.kind == ExitRecord::Kind::kExecFailed ? Evidence::End::kExecFailed : Evidence::End::kExited;
+  evidence.exit_code = exit.exit_code;
+  evidence.signal = exit.signal;
+  evidence.exec_errno = exit.exec_errno;
+  evidence.exec_step = exit.exec_step;
+  evidence.program = evidence.workdir = exit.exec_path;
+  evidence.hit_time_limit = exit.stopped_by == ExitRecord::StoppedBy::kTimeLimit;
+  evidence.hit_idle_limit = exit.stopped_by == ExitRecord::StoppedBy::kIdleLimit;
+  evidence.limit = exit.limit;
+  evidence.oom_kills = exit.oom_kills;
+  evidence.exception = tail.exception;
+  evidence.errors = tail.errors;
+  // A stop that came after the end changes nothing: only one the shim has acted on counts.
+  if (exit.stopped_by == ExitRecord::StoppedBy::kOrder) {
+    evidence.stop_reason = attempt.stop_reason;
+    evidence.stop_kind = attempt.stop_kind;
+  }
+  const Task& task = *FindTask(attempt.task);
+  History history;
+  history.ran = exit.ended - exit.started;
+  history.made_progress = task.began_progress;
+  history.has_checkpoint = !task.checkpoint.path.empty();
+  history.retries = task.retries;
+  history.previous = live.previous;
+  const Outcome outcome = Classify(evidence);
+  Conclude(live, outcome, Advise(outcome, task.retry, history));
+}
+
+void Yard::ConcludeLost(Live& live, AttemptLost::Why why) {
+  Evidence evidence;
+  evidence.end = why == AttemptLost::Why::kReboot ? Evidence::End::kLostReboot : Evidence::End::kLostShim;
+  evidence.stop_reason = live.attempt.stop_reason;
+  evidence.stop_kind = live.attempt.stop_kind;
+  const Task& task = *FindTask(live.attempt.task);
+  History history;
+  if (live.attempt.started) history.ran = now_ - *live.attempt.started;
+  history.made_progress = task.began_progress;
+  history.has_checkpoint = !task.checkpoint.path.empty();
+  history.retries = task.retries;
+  history.previous = live.previous;
+  const Outcome outcome = Classify(evidence);
+  ingest_.Finish(live.attempt.uid, [](LogTail) {});
+  Conclude(live, outcome, Advise(outcome, task.retry, history));
+}
+
+void Yard::Conclude(Live& live, const Outcome& outcome, const RetryAdvice& advice) {
+  const Ulid uid = live.attempt.uid;
+  const bool launched = live.launched;
+  Task& task = *FindTask(live.attempt.task);
+  if (live.progress) Mark(live, true);
+  Change(live.attempt, [&](Attempt& a) {
+    a.state = AttemptState::kEnded;
+    if (live.exit) a.started = live.exit->started;
+    a.ended = live.exit ? live.exit->ended : now_;
+    a.outcome = outcome;
+  });
+  boost::json::object data{{"outcome", ToJson(outcome)}};
+  if (advice.act == RetryAdvice::Act::kRetry) data["retry_in_ms"] = ToMillis(advice.delay);
+  if (!advice.reason.empty()) data["rule"] = ToJson(advice.reason);
+  Emit(outcome.kind == OutcomeKind::kLost ? "attempt.lost" : "attempt.ended", task.id, live.attempt.number, data);
+  Free(live);
+  current_.erase(task.id);
+  lives_.erase(uid);  // `live` is gone from here on
+  if (launched) {
+    journal_.Then([this, uid](const Receipt& receipt) {
+      if (receipt.committed) engine_.Acknowledge(uid);
+    });
+  }
+
+  if (advice.act == RetryAdvice::Act::kEnd) return End(task, outcome);
+  Change(task, [&](Task& t) {
+    t.state = Waiting{};
+    t.outcome = outcome;  // of the attempt before; the next launch clears it
+    if (advice.act == RetryAdvice::Act::kRetry) {
+      t.retries++;
+      t.not_before = now_ + advice.delay;
+    }
+    if (advice.act == RetryAdvice::Act::kHold) {
+      t.held = true;
+      t.held_reason = advice.reason;
+    }
+  });
+  if (task.held) Emit("task.held", task.id, task.attempts, {{"reason", ToJson(advice.reason)}});
+  Place(task);
+}
+
+// Nothing has run: the task goes back to its place, not counted as a retry.
+void Yard::GoBack(Live& live, Message reason, bool hold) {
+  Outcome outcome;
+  outcome.kind = OutcomeKind::kPreempted;
+  outcome.reason = reason;
+  RetryAdvice advice;
+  advice.act = hold ? RetryAdvice::Act::kHold : RetryAdvice::Act::kRequeue;
+  advice.reason = std::move(reason);
+  Conclude(live, outcome, advice);
+}
+
+}  // namespace ty

@@ -1,0 +1,155 @@
+// News of a running attempt: it began, it said how far it is, its code is not what was submitted.
+#include <algorithm>
+#include <boost/json.hpp>
+#include <cmath>
+
+#include "base/log.h"
+#include "base/paths.h"
+#include "messages.h"
+#include "yard/yard.h"
+
+namespace ty {
+
+void Yard::Apply(AttemptNews& news) {
+  Live* live = FindLive(news.attempt);
+  if (live == nullptr) return;  // concluded meanwhile
+  if (auto* running = std::get_if<AttemptRunning>(&news.what)) return Began(*live, *running);
+  if (auto* exited = std::get_if<AttemptExited>(&news.what)) return Exited(*live, *exited);
+  if (std::holds_alternative<AttemptNotStarted>(news.what)) {
+    if (!live->attempt.stop_reason) return GoBack(*live, msg::OutcomeNotStarted{}, false);
+    Outcome outcome;
+    outcome.kind = live->attempt.stop_kind;
+    outcome.reason = *live->attempt.stop_reason;
+    return Conclude(*live, outcome, RetryAdvice{});
+  }
+  if (auto* refused = std::get_if<AttemptRefused>(&news.what)) return GoBack(*live, refused->error.message, true);
+  if (auto* lost = std::get_if<AttemptLost>(&news.what)) return ConcludeLost(*live, lost->why);
+  if (std::holds_alternative<AttemptStuck>(news.what)) {
+    live->stuck = true;
+    Log("the shim of attempt " + news.attempt.Text() + " holds its lock and does not answer");
+    return;
+  }
+  if (std::holds_alternative<AttemptUnkillable>(news.what)) {
+    live->unkillable = true;
+    for (int index : live->leases) {
+      devices_[index].usable = false;
+      Emit("device.quarantined", live->attempt.task, live->attempt.number, {{"device", devices_[index].id}, {"reason", "unkillable"}});
+    }
+  }
+}
+
+void Yard::Began(Live& live, const AttemptRunning& news) {
+  live.stuck = false;
+  Attempt& attempt = live.attempt;
+  Task& task = *FindTask(attempt.task);
+  if (attempt.state == AttemptState::kStarting) {
+    Change(attempt, [&](Attempt& a) {
+      a.state = AttemptState::kRunning;
+      a.started = news.started;
+    });
+    if (std::holds_alternative<Starting>(task.state)) {
+      Change(task, [](Task& t) { t.state = ty::Running{}; });
+    }
+    boost::json::object data{{"pid", news.pid}};
+    boost::json::array devices;
+    for (const std::string& id : attempt.devices) devices.emplace_back(id);
+    data["devices"] = std::move(devices);
+    if (!attempt.resume.empty()) data["resume"] = attempt.resume;
+    Emit("attempt.started", attempt.task, attempt.number, data);
+  } else if (!attempt.started) {
+    Change(attempt, [&](Attempt& a) { a.started = news.started; });
+  }
+  if (!live.exit) {
+    const StatePaths paths{settings_.home};
+    ingest_.Follow(Followed{attempt.uid, attempt.task, attempt.number, AttemptPaths{paths.Attempt(attempt.uid)}.Log(),
+                            paths.Out(attempt.task)});
+  }
+  if (news.adopted && attempt.stop_reason) {  // the daemon that asked for the stop may have died before it was heard
+    journal_.WantSpec(task.id);
+    journal_.Then([this, id = task.id, uid = attempt.uid](const Receipt& receipt) {
+      for (const auto& [wanted, spec] : receipt.specs) {
+        if (wanted == id) return SendStop(uid, spec, false);
+      }
+    });
+  }
+}
+
+void Yard::Exited(Live& live, const AttemptExited& news) {
+  if (live.exit) return;
+  Attempt& attempt = live.attempt;
+  live.exit = news.record;
+  if (news.record.kind == ExitRecord::Kind::kExecFailed) return ConcludeExit(live, LogTail{});
+  if (attempt.state == AttemptState::kStarting) Began(live, AttemptRunning{news.record.started, 0, false});
+  ingest_.Finish(attempt.uid, [this, uid = attempt.uid](LogTail tail) { inbox_.Post(TailRead{uid, std::move(tail)}); });
+}
+
+void Yard::Apply(Observation& seen) {
+  Live* live = FindLive(seen.attempt);
+  if (live == nullptr) return;
+  Task& task = *FindTask(live->attempt.task);
+  if (!seen.metrics.empty()) {
+    for (auto& [tag, value] : seen.metrics) {
+      auto found = std::find_if(live->metrics.begin(), live->metrics.end(), [&](const auto& m) { return m.first == tag; });
+      if (found != live->metrics.end()) {
+        found->second = value;
+      } else {
+        live->metrics.emplace_back(std::move(tag), value);
+      }
+    }
+  }
+  for (Checkpoint& checkpoint : seen.checkpoints) {
+    Emit("checkpoint.saved", task.id, live->attempt.number,
+         {{"path", checkpoint.path}, {"step", checkpoint.step}, {"bytes", checkpoint.bytes}});
+    Change(task, [&](Task& t) {
+      t.checkpoint = std::move(checkpoint);
+      t.began_progress = true;
+    });
+  }
+  if (seen.progress) {
+    live->progress = std::move(seen.progress);
+    const std::pair<Time, double> point{now_, live->progress->done};
+    if (!live->first_progress || point.second < live->first_progress->second) live->first_progress = point;
+    live->last_progress = point;
+    if (!task.began_progress) {
+      Change(task, [](Task& t) { t.began_progress = true; });
+    }
+  }
+  if (live->progress && (seen.progress || !seen.checkpoints.empty())) Mark(*live, !seen.checkpoints.empty());
+}
+
+// progress.mark: the first, each checkpoint, else at most one in two seconds (contracts C4).
+void Yard::Mark(Live& live, bool always) {
+  if (live.marked && !always && now_ - live.last_mark < seconds(2)) return;
+  live.marked = true;
+  live.last_mark = now_;
+  boost::json::object data{{"done", live.progress->done}, {"unit", live.progress->unit}};
+  if (live.progress->total) data["total"] = *live.progress->total;
+  boost::json::object metrics;
+  for (const auto& [tag, value] : live.metrics) {
+    if (std::isfinite(value)) metrics[tag] = value;
+  }
+  if (!metrics.empty()) data["metrics"] = std::move(metrics);
+  Emit("progress.mark", live.attempt.task, live.attempt.number, data);
+}
+
+// From the rate between the first and the last progress seen of this attempt.
+std::optional<Duration> Yard::TimeLeft(const Live& live) const {
+  if (!live.progress || !live.progress->total || !live.first_progress || !live.last_progress) return std::nullopt;
+  const double done = live.last_progress->second - live.first_progress->second;
+  const double took = std::chrono::duration<double>(live.last_progress->first - live.first_progress->first).count();
+  if (done <= 0 || took <= 0) return std::nullopt;
+  const double left = std::max(0.0, *live.progress->total - live.last_progress->second) * took / done;
+  const double since = std::chrono::duration<double>(now_ - live.last_progress->first).count();
+  return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(std::max(0.0, left - since)));
+}
+
+void Yard::Apply(CodeSeen& seen) {
+  Live* live = LiveOf(seen.task);
+  if (live == nullptr || live->attempt.number != seen.attempt) return;
+  boost::json::array files;
+  for (const std::string& path : seen.changed) files.emplace_back(path);
+  Change(live->attempt, [&](Attempt& a) { a.changed_code = std::move(seen.changed); });
+  Emit("task.changed", seen.task, seen.attempt, {{"code", std::move(files)}});
+}
+
+}  // namespace ty

@@ -1,0 +1,235 @@
+// A submit becomes queued tasks, committed before the receipt goes out.
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "messages.h"
+#include "yard/yard.h"
+
+namespace ty {
+
+namespace {
+
+constexpr size_t kLatelyKept = 20000;
+
+std::string_view BaseName(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+// "python3 train.py --lr 1" is called train: people know their script, not their interpreter.
+std::string NameFor(const TaskSpec& spec) {
+  if (!spec.recipe.empty()) return spec.recipe;
+  std::string name;
+  for (const std::string& word : spec.argv) {
+    std::string_view base = BaseName(word);
+    for (std::string_view ending : {".py", ".sh", ".bash", ".lua", ".jl", ".R"}) {
+      if (base.size() > ending.size() && base.substr(base.size() - ending.size()) == ending) {
+        name = base.substr(0, base.size() - ending.size());
+      }
+    }
+    if (!name.empty()) break;
+  }
+  if (name.empty()) name = BaseName(spec.argv.front());
+  std::string clean;
+  for (char c : name.substr(0, 48)) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '.';
+    clean += plain ? c : '_';
+  }
+  if (!CheckName(clean)) clean = "task-" + clean;
+  return CheckName(clean) ? clean : "task";
+}
+
+// Items may follow one another, so a file can hold a ring.
+std::optional<size_t> FindCycle(const std::vector<SubmitItem>& items) {
+  std::vector<int> open(items.size(), 0);
+  std::vector<std::vector<size_t>> behind(items.size());
+  for (size_t i = 0; i < items.size(); i++) {
+    for (const auto& [other, on] : items[i].after_items) {
+      open[i]++;
+      behind[other].push_back(i);
+    }
+  }
+  std::vector<size_t> free;
+  for (size_t i = 0; i < items.size(); i++) {
+    if (open[i] == 0) free.push_back(i);
+  }
+  size_t seen = 0;
+  while (!free.empty()) {
+    const size_t i = free.back();
+    free.pop_back();
+    seen++;
+    for (size_t j : behind[i]) {
+      if (--open[j] == 0) free.push_back(j);
+    }
+  }
+  if (seen == items.size()) return std::nullopt;
+  return std::find_if(open.begin(), open.end(), [](int n) { return n > 0; }) - open.begin();
+}
+
+Error AtLine(Error error, const Submit& submit, size_t index) {
+  if (submit.items.size() > 1) error.field = "/" + std::to_string(index) + error.field;
+  return error;
+}
+
+}  // namespace
+
+Result<Task> Yard::Admit(const Submit& submit, size_t index, TaskId first) const {
+  const SubmitItem& item = submit.items[index];
+  const TaskSpec& spec = item.spec;
+  Task task;
+  task.id = TaskId{first.value + static_cast<int64_t>(index)};
+  task.uid = Ulid::Make(now_);
+  task.name = spec.name.empty() ? NameFor(spec) : spec.name;
+  task.priority = spec.priority;
+  task.held = spec.hold;
+  task.gpus = spec.gpus;
+  task.cpus = spec.cpus.value_or(1);
+  task.memory = spec.memory.value_or(0);
+  task.after = spec.after;
+  task.begin = spec.begin;
+  task.submitted = now_;
+  task.tags = spec.tags;
+  task.retry = spec.retry;
+  task.checkpoint.path = spec.resume_path;
+  if (Status fits = CheckFits(devices_, machine_.cores, machine_.memory, spec); !fits) return Forward(fits.error());
+
+  for (size_t i = 0; i < spec.after.size(); i++) {
+    const Dependency& after = spec.after[i];
+    const std::string field = "/after/" + std::to_string(i) + "/task";
+    const Task* other = FindTask(after.task);
+    if (other != nullptr && !IsEnded(*other)) continue;
+    std::optional<OutcomeKind> kind;
+    if (other != nullptr) {
+      kind = other->outcome->kind;
+    } else if (auto found = lately_ended_.find(after.task); found != lately_ended_.end()) {
+      kind = found->second;
+    } else if (auto known = submit.ended.find(after.task); known != submit.ended.end()) {
+      kind = known->second;
+    }
+    if (!kind) return Invalid(msg::SubmitUnknownDependency{.task = std::to_string(after.task.value)}, field);
+    const bool ok = *kind == OutcomeKind::kSucceeded;
+    if ((after.on == Dependency::On::kOk && !ok) || (after.on == Dependency::On::kFail && ok)) {
+      return Invalid(msg::SubmitDependencyNever{.task = std::to_string(after.task.value),
+                                                .outcome = std::string(ty::Name(*kind))},
+                     field);
+    }
+  }
+  for (const auto& [other, on] : item.after_items) {
+    task.after.push_back(Dependency{TaskId{first.value + static_cast<int64_t>(other)}, on});
+  }
+  return task;
+}
+
+// A repeated request finds the task it made the first time.
+Result<std::optional<SubmitReceipt>> Yard::FindRepeat(const Submit& submit, const SubmitItem& item) const {
+  if (item.idempotency_key.empty()) return std::nullopt;
+  const KeptKey* kept = nullptr;
+  if (auto found = lately_kept_.find(item.idempotency_key); found != lately_kept_.end()) kept = &found->second;
+  if (auto found = submit.kept.find(item.idempotency_key); found != submit.kept.end()) kept = &found->second;
+  if (kept == nullptr) return std::nullopt;
+  if (kept->request_hash != item.request_hash) {
+    return Conflict(msg::SubmitKeyTaken{.task = std::to_string(kept->task.value)}, "Idempotency-Key");
+  }
+  SubmitReceipt receipt;
+  if (const Task* task = FindTask(kept->task)) {
+    receipt = WriteReceipt(*task);
+  } else {
+    receipt.id = kept->task;
+    receipt.state = "ended";
+    receipt.reason = msg::SubmitEndedAlready{};
+  }
+  receipt.repeated = true;
+  return receipt;
+}
+
+SubmitReceipt Yard::WriteReceipt(const Task& task) const {
+  SubmitReceipt receipt;
+  receipt.id = task.id;
+  receipt.uid = task.uid;
+  receipt.name = task.name;
+  receipt.state = ty::Name(task.state);
+  receipt.held = task.held;
+  const Live* live = LiveOf(task.id);
+  if (live != nullptr) {
+    receipt.devices = live->attempt.devices;
+    std::string devices;
+    for (const std::string& id : receipt.devices) devices += (devices.empty() ? "" : ", ") + id;
+    receipt.devices_message = receipt.devices.empty() ? Message(msg::ReceiptCores{.cores = task.cpus})
+                                                      : Message(msg::ReceiptSees{.devices = devices});
+  } else {
+    receipt.devices_message = task.gpus.Most() == 0 ? Message(msg::ReceiptCores{.cores = task.cpus})
+                                                    : Message(msg::ReceiptWants{.count = task.gpus.Text()});
+    receipt.reason = Why(task.id).value_or(Message{});
+  }
+  receipt.retry_message = DescribeRetry(task.retry);
+  receipt.survival_message = settings_.survives_reboot   ? Message(msg::ReceiptSurvivesReboot{})
+                             : settings_.survives_logout ? Message(msg::ReceiptSurvivesLogout{})
+                                                         : Message(msg::ReceiptSurvivesTerminal{});
+  return receipt;
+}
+
+void Yard::Apply(Submit& submit) {
+  auto refuse = [&](Error error) { submit.reply(Forward(error)); };
+  if (std::optional<size_t> at = FindCycle(submit.items)) {
+    return refuse(AtLine(Error{Code::kInvalid, msg::SubmitCycle{.line = static_cast<int64_t>(*at + 1)}, "/after"}, submit, *at));
+  }
+  // A single repeated submit is answered with what it made; in a bulk the first line's key speaks for all.
+  Result<std::optional<SubmitReceipt>> repeat = FindRepeat(submit, submit.items.front());
+  if (!repeat) return refuse(repeat.error());
+  if (*repeat) {
+    std::vector<SubmitReceipt> receipts{**repeat};
+    // Answered in order with the commits, so that a repeat is never told of a task that is not yet durable.
+    journal_.Then([reply = std::move(submit.reply), receipts](const Receipt&) { reply(receipts); });
+    return;
+  }
+
+  const TaskId first{last_task_.value + 1};
+  std::vector<Task> admitted;
+  admitted.reserve(submit.items.size());
+  for (size_t i = 0; i < submit.items.size(); i++) {
+    Result<Task> task = Admit(submit, i, first);
+    if (!task) return refuse(AtLine(task.error(), submit, i));
+    admitted.push_back(std::move(*task));
+  }
+  last_task_.value += static_cast<int64_t>(submit.items.size());
+
+  std::vector<TaskId> ids;
+  ids.reserve(admitted.size());
+  for (size_t i = 0; i < admitted.size(); i++) {
+    SubmitItem& item = submit.items[i];
+    Task& task = tasks_[admitted[i].id] = std::move(admitted[i]);
+    ids.push_back(task.id);
+    if (!item.idempotency_key.empty()) {
+      lately_kept_[item.idempotency_key] = KeptKey{task.id, item.request_hash};
+      lately_kept_order_.push_back(item.idempotency_key);
+      if (lately_kept_order_.size() > kLatelyKept) {
+        lately_kept_.erase(lately_kept_order_.front());
+        lately_kept_order_.pop_front();
+      }
+    }
+    journal_.Write(TaskAdded{task, std::move(item.spec), std::move(item.idempotency_key), std::move(item.request_hash)});
+    Emit("task.submitted", task.id, 0, {{"name", task.name}, {"priority", task.priority}});
+  }
+  for (TaskId id : ids) Watch(tasks_.at(id));
+  for (TaskId id : ids) Place(tasks_.at(id));
+
+  // The receipt is written after this turn has decided, so that it can say "starting"; it leaves after the commit.
+  journal_.Then([this, ids = std::move(ids), reply = std::move(submit.reply)](const Receipt& receipt) {
+    if (!receipt.committed) return reply(Forward(receipt.committed.error()));
+    std::vector<SubmitReceipt> receipts;
+    // A bulk of thousands is told its range only; the explanation of each would cost more than the submit.
+    const size_t told = ids.size() > 100 ? 1 : ids.size();
+    receipts.reserve(ids.size());
+    for (size_t i = 0; i < ids.size(); i++) {
+      const Task* task = FindTask(ids[i]);
+      if (task != nullptr && i < told) {
+        receipts.push_back(WriteReceipt(*task));
+      } else {
+        receipts.push_back(SubmitReceipt{.id = ids[i]});
+      }
+    }
+    reply(std::move(receipts));
+  });
+}
+
+}  // namespace ty

@@ -1,0 +1,251 @@
+#include "yard/yard.h"
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "base/assert.h"
+#include "base/log.h"
+#include "messages.h"
+
+namespace ty {
+
+Yard::Yard(YardSettings settings, Machine machine, Store& store, Engine& engine, Ingest& ingest, Inbox& inbox,
+           Errands errands)
+    : settings_(std::move(settings)),
+      machine_(std::move(machine)),
+      store_(store),
+      engine_(engine),
+      ingest_(ingest),
+      inbox_(inbox),
+      errands_(std::move(errands)) {
+  for (const Device& device : machine_.devices) {
+    devices_.push_back(DeviceRow{device.id, device.kind, device.memory, device.usable, std::nullopt});
+  }
+}
+
+Yard::~Yard() = default;
+
+void Yard::Turn(Time now) {
+  now_ = now;
+  for (Input& input : inbox_.Drain()) {
+    std::visit([this](auto& one) { Apply(one); }, input);
+  }
+  WakeDue();
+  if (decide_ && !adopting_) {
+    decide_ = false;
+    Decisions decisions = Decide(MakeView(), now);
+    decide_at_ = decisions.next_wakeup;
+    for (const PassedOver& passed : decisions.passed_over) ready_.MarkPassedOver(passed.task, now, passed.starts);
+    for (const Decision& decision : decisions.starts) Record(decision);
+  }
+  Commit();
+}
+
+std::optional<Time> Yard::next_wakeup() const {
+  std::optional<Time> next = decide_at_;
+  if (!due_.empty() && (!next || due_.begin()->first < *next)) next = due_.begin()->first;
+  return next;
+}
+
+void Yard::Close(Time now) {
+  now_ = now;
+  Emit("daemon.stopped");
+  Commit();
+}
+
+void Yard::Commit() {
+  if (journal_.empty()) return;
+  auto [batch, acts] = journal_.Take();
+  batch.number = ++batches_;
+  pending_.push_back(Pending{batch.number, last_event_, std::move(acts)});
+  store_.Commit(std::move(batch), [this](Receipt receipt) { inbox_.Post(Committed{std::move(receipt)}); });
+}
+
+void Yard::Apply(Committed& committed) {
+  TY_ASSERT(!pending_.empty() && pending_.front().number == committed.receipt.number);
+  Pending done = std::move(pending_.front());
+  pending_.pop_front();
+  if (!committed.receipt.committed) broken_ = committed.receipt.committed.error();
+  for (Journal::Act& act : done.acts) act(committed.receipt);
+  if (broken_) return;
+  durable_event_ = std::max(durable_event_, done.last_event);
+  auto waits = [this](const AwaitEvents& await) { return await.after >= durable_event_; };
+  auto ready = std::partition(await_events_.begin(), await_events_.end(), waits);
+  std::vector<AwaitEvents> woken(ready, await_events_.end());
+  await_events_.erase(ready, await_events_.end());
+  for (const AwaitEvents& await : woken) {
+    if (auto wake = await.wake.lock()) (*wake)();
+  }
+}
+
+void Yard::Apply(Ask& ask) { ask.question(*this); }
+
+void Yard::Apply(AwaitEnd& await) {
+  auto wake = await.wake.lock();
+  if (!wake) return;
+  if (!IsOpen(await.task)) {
+    (*wake)();
+    return;
+  }
+  // Those who gave up meanwhile leave a dead pointer behind; they go when the same task is asked about again.
+  auto [first, last] = await_end_.equal_range(await.task);
+  for (auto it = first; it != last;) it = it->second.expired() ? await_end_.erase(it) : std::next(it);
+  await_end_.emplace(await.task, await.wake);
+}
+
+void Yard::Apply(AwaitEvents& await) {
+  auto wake = await.wake.lock();
+  if (!wake) return;
+  if (await.after < durable_event_) {
+    (*wake)();
+    return;
+  }
+  std::erase_if(await_events_, [](const AwaitEvents& other) { return other.wake.expired(); });
+  await_events_.push_back(await);
+}
+
+Task* Yard::FindTask(TaskId id) {
+  auto found = tasks_.find(id);
+  return found == tasks_.end() ? nullptr : &found->second;
+}
+
+const Task* Yard::FindTask(TaskId id) const {
+  auto found = tasks_.find(id);
+  return found == tasks_.end() ? nullptr : &found->second;
+}
+
+Yard::Live* Yard::FindLive(Ulid uid) {
+  auto found = lives_.find(uid);
+  return found == lives_.end() ? nullptr : &found->second;
+}
+
+const Yard::Live* Yard::LiveOf(TaskId id) const {
+  auto found = current_.find(id);
+  return found == current_.end() ? nullptr : &lives_.at(found->second);
+}
+
+Yard::Live* Yard::LiveOf(TaskId id) {
+  auto found = current_.find(id);
+  return found == current_.end() ? nullptr : &lives_.at(found->second);
+}
+
+void Yard::Emit(std::string kind, std::optional<TaskId> task, int attempt, const boost::json::object& data) {
+  Event event;
+  event.seq = ++last_event_;
+  event.at = now_;
+  event.kind = std::move(kind);
+  event.task = task;
+  event.attempt = attempt;
+  event.data = boost::json::serialize(data);
+  journal_.Write(EventAdded{std::move(event)});
+}
+
+void Yard::Emit(std::string kind, std::optional<TaskId> task, int attempt) {
+  Event event;
+  event.seq = ++last_event_;
+  event.at = now_;
+  event.kind = std::move(kind);
+  event.task = task;
+  event.attempt = attempt;
+  journal_.Write(EventAdded{std::move(event)});
+}
+
+// ---- Questions.
+
+bool Yard::IsOpen(TaskId id) const { return tasks_.count(id) != 0; }
+
+std::string Yard::NameOf(TaskId id) const {
+  const Task* task = FindTask(id);
+  const std::string number = std::to_string(id.value);
+  return task == nullptr ? number : number + " (" + task->name + ")";
+}
+
+std::optional<TaskView> Yard::Describe(TaskId id) const {
+  const Task* task = FindTask(id);
+  if (task == nullptr) return std::nullopt;
+  TaskView view;
+  view.task = *task;
+  if (const Live* live = LiveOf(id)) {
+    view.attempt = live->attempt;
+    view.progress = live->progress;
+    view.metrics = live->metrics;
+    view.time_left = TimeLeft(*live);
+    if (live->stuck) view.reason = msg::WhyShimStuck{};
+    if (live->unkillable) view.reason = msg::WhyUnkillable{};
+  } else if (IsWaiting(*task)) {
+    view.reason = *Why(id);
+  }
+  return view;
+}
+
+std::vector<TaskView> Yard::ListOpen(const OpenFilter& filter) const {
+  auto wanted = [&](const Task& task) {
+    if (task.id.value <= filter.after && filter.after > 0) return false;
+    if (!filter.tag.empty() && std::find(task.tags.begin(), task.tags.end(), filter.tag) == task.tags.end()) return false;
+    if (filter.state.empty()) return true;
+    const bool waiting = IsWaiting(task);
+    return filter.state == "waiting" ? waiting : filter.state == "running" ? !waiting && !IsEnded(task)
+                                                                           : Name(task.state) == filter.state;
+  };
+  std::vector<TaskView> views;
+  std::vector<TaskId> running = Running();
+  for (TaskId id : running) {
+    if (static_cast<int>(views.size()) >= filter.limit) return views;
+    if (wanted(*FindTask(id))) views.push_back(*Describe(id));
+  }
+  for (const OrderKey& key : order_) {
+    if (static_cast<int>(views.size()) >= filter.limit) break;
+    if (wanted(*FindTask(key.id))) views.push_back(*Describe(key.id));
+  }
+  return views;
+}
+
+std::vector<TaskId> Yard::Running() const {
+  std::vector<TaskId> ids;
+  for (const auto& [id, uid] : current_) ids.push_back(id);
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+std::vector<DeviceView> Yard::Devices() const {
+  std::vector<DeviceView> views;
+  for (size_t i = 0; i < devices_.size(); i++) {
+    DeviceView view;
+    view.device = machine_.devices[i];
+    view.device.usable = devices_[i].usable;
+    if (devices_[i].holder) {
+      view.task = devices_[i].holder;
+      const Task* task = FindTask(*view.task);
+      if (task != nullptr) view.task_name = task->name;
+      if (const Live* live = LiveOf(*view.task)) {
+        view.attempt = live->attempt.number;
+        view.since = live->attempt.created;
+      }
+    }
+    views.push_back(std::move(view));
+  }
+  return views;
+}
+
+YardView Yard::Overview() const {
+  YardView view;
+  view.running = static_cast<int>(current_.size());
+  view.waiting = static_cast<int>(order_.size());
+  for (const OrderKey& key : order_) view.held += FindTask(key.id)->held ? 1 : 0;
+  view.devices = static_cast<int>(devices_.size());
+  for (const DeviceRow& device : devices_) view.devices_free += device.usable && !device.holder ? 1 : 0;
+  view.paused = paused_;
+  view.adopting = adopting_;
+  view.cores = machine_.cores;
+  view.containment = engine_.Containment();
+  return view;
+}
+
+std::optional<Message> Yard::Why(TaskId id) const {
+  const Task* task = FindTask(id);
+  if (task == nullptr || !IsWaiting(*task)) return std::nullopt;
+  if (adopting_) return Message(msg::WhyAdopting{});
+  return Explain(MakeView(), *task, OpenDependenciesOf(*task), now_);
+}
+
+}  // namespace ty

@@ -1,0 +1,222 @@
+// The Yard owns all state, on one thread. Others post Inputs; Turn applies them, decides, records, and hands one
+// batch to the store. Nothing acts before its row is durable: launches, stops and replies follow the receipt.
+// One verb, one file: submit.cc, act.cc, launch.cc, observe.cc, finish.cc, adopt.cc, queue.cc.
+#pragma once
+
+#include <boost/json/fwd.hpp>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "os/clock.h"
+#include "os/probe.h"
+#include "sched/sched.h"
+#include "triage/triage.h"
+#include "yard/inbox.h"
+#include "yard/input.h"
+#include "yard/journal.h"
+#include "yard/view.h"
+
+namespace ty {
+
+struct YardSettings {
+  std::string home;           // state folder
+  std::string boot;           // boot id of this machine
+  std::string instance;       // names this yard to people and in cgroups
+  std::string owner;          // user name
+  std::string python_folder;  // of the helper package, appended to PYTHONPATH; empty: none
+  Variables basics;           // HOME, PATH, … of the yard's start (contracts C7)
+  bool survives_logout = false;
+  bool survives_reboot = false;
+  Time started;
+};
+
+// Runs one errand after the other on a thread that may block: hashing a script, deleting a folder.
+using Errand = std::function<void()>;
+using Errands = std::function<void(Errand)>;
+
+class Yard {
+ public:
+  Yard(YardSettings settings, Machine machine, Store& store, Engine& engine, Ingest& ingest, Inbox& inbox,
+       Errands errands);
+  ~Yard();
+
+  // Takes over what the store holds; adoption of running attempts comes before any scheduling.
+  void Open(OpenState state, Time now);
+  void Turn(Time now);
+  // When Turn should be called even if nobody posts.
+  std::optional<Time> next_wakeup() const;
+  // Commits what is pending; running tasks go on.
+  void Close(Time now);
+  // A commit failed: what memory says is no longer what the disk says. The daemon must end and start anew.
+  const std::optional<Error>& broken() const { return broken_; }
+
+  // For questions, on the Yard's thread.
+  bool IsOpen(TaskId id) const;
+  std::optional<TaskView> Describe(TaskId id) const;
+  std::vector<TaskView> ListOpen(const OpenFilter& filter) const;
+  std::vector<DeviceView> Devices() const;
+  YardView Overview() const;
+  std::optional<Message> Why(TaskId id) const;
+  std::vector<TaskId> Running() const;
+  int64_t last_durable_event() const { return durable_event_; }
+  const YardSettings& settings() const { return settings_; }
+
+ private:
+  // The current attempt of a task and what is known of it while it lasts.
+  struct Live {
+    Attempt attempt;
+    bool launched = false;                // the engine has the order
+    bool stuck = false, unkillable = false;
+    std::vector<int> leases;              // indices into devices_
+    int cores = 0;                        // counted against the machine's, when it has no device
+    std::optional<ExitRecord> exit;       // it is over; the tail of its log is being read
+    std::optional<Progress> progress;
+    std::vector<std::pair<std::string, double>> metrics;
+    std::optional<std::pair<Time, double>> first_progress;  // for the rate
+    std::optional<std::pair<Time, double>> last_progress;
+    Time last_mark;                       // of progress.mark
+    bool marked = false;
+    FailureClass previous = FailureClass::kNone;
+  };
+  struct OrderKey {  // running order of waiting tasks for people: priority, then id
+    int priority;
+    TaskId id;
+    bool operator<(const OrderKey& o) const { return priority != o.priority ? priority > o.priority : id < o.id; }
+  };
+
+  void Apply(Submit& submit);        // submit.cc
+  void Apply(Act& act);              // act.cc
+  void Apply(PauseQueue& pause);     // act.cc
+  void Apply(Ask& ask);              // yard.cc
+  void Apply(AwaitEnd& await);       // yard.cc
+  void Apply(AwaitEvents& await);    // yard.cc
+  void Apply(Committed& committed);  // yard.cc
+  void Apply(Adopted& adopted);      // adopt.cc
+  void Apply(AttemptNews& news);     // observe.cc
+  void Apply(Observation& seen);     // observe.cc
+  void Apply(TailRead& tail);        // finish.cc
+  void Apply(CodeSeen& seen);        // observe.cc
+
+  // submit.cc
+  Result<Task> Admit(const Submit& submit, size_t index, TaskId first) const;
+  Result<std::optional<SubmitReceipt>> FindRepeat(const Submit& submit, const SubmitItem& item) const;
+  SubmitReceipt WriteReceipt(const Task& task) const;
+
+  // queue.cc: where a waiting task stands
+  void Place(const Task& task);
+  void Unplace(TaskId id);
+  void WakeDue();
+  bool HasOpenDependency(const Task& task) const;
+  std::vector<OpenDependency> OpenDependenciesOf(const Task& task) const;
+  void Watch(const Task& task);  // remembers what it waits for
+  void SettleDependents(TaskId ended, OutcomeKind kind);
+  void End(Task& task, Outcome outcome);
+  View MakeView() const;
+  std::string NameOf(TaskId id) const;
+
+  // act.cc
+  Status ActOn(Task& task, const Act& act);
+  Status Cancel(Task& task, Message reason);
+  Status Hold(Task& task);
+  Status Release(Task& task);
+  Status Reprioritise(Task& task, int priority);
+  Status Retry(const TaskRecord& record);
+  Status Remove(const TaskRecord& record);
+
+  // launch.cc
+  void Record(const Decision& decision);
+  void Launch(Ulid uid, std::shared_ptr<const TaskSpec> spec);
+  LaunchOrder OrderFor(const Task& task, const Live& live, const TaskSpec& spec) const;
+  std::string LogHead(const Task& task, const Live& live, const TaskSpec& spec) const;
+  void CompareCode(const Live& live, std::shared_ptr<const TaskSpec> spec);
+  void SendStop(Ulid uid, std::shared_ptr<const TaskSpec> spec, bool at_once);
+
+  // observe.cc
+  void Began(Live& live, const AttemptRunning& news);
+  void Exited(Live& live, const AttemptExited& news);
+  void Mark(Live& live, bool always);
+  std::optional<Duration> TimeLeft(const Live& live) const;
+
+  // finish.cc
+  void GoBack(Live& live, Message reason, bool hold);
+  void Conclude(Live& live, const Outcome& outcome, const RetryAdvice& advice);
+  void ConcludeLost(Live& live, AttemptLost::Why why);
+  void ConcludeExit(Live& live, const LogTail& tail);
+  void Free(Live& live);
+
+  // yard.cc
+  Task* FindTask(TaskId id);
+  const Task* FindTask(TaskId id) const;
+  Live* FindLive(Ulid uid);
+  const Live* LiveOf(TaskId id) const;
+  Live* LiveOf(TaskId id);
+  template <class Mutate>
+  void Change(Task& task, Mutate mutate) {
+    TaskChanged change{task.state, task.attempts, {}};
+    mutate(task);
+    change.task = task;
+    journal_.Write(std::move(change));
+  }
+  template <class Mutate>
+  void Change(Attempt& attempt, Mutate mutate) {
+    AttemptChanged change{attempt.state, {}};
+    mutate(attempt);
+    change.attempt = attempt;
+    journal_.Write(std::move(change));
+  }
+  void Emit(std::string kind, std::optional<TaskId> task, int attempt, const boost::json::object& data);
+  void Emit(std::string kind, std::optional<TaskId> task = std::nullopt, int attempt = 0);
+  void Commit();
+
+  YardSettings settings_;
+  Machine machine_;
+  Store& store_;
+  Engine& engine_;
+  Ingest& ingest_;
+  Inbox& inbox_;
+  Errands errands_;
+
+  Time now_;
+  bool adopting_ = false;
+  bool paused_ = false;
+  bool decide_ = false;  // something changed that could let a task start
+  std::optional<Time> decide_at_;
+  std::optional<Error> broken_;
+
+  std::unordered_map<TaskId, Task> tasks_;  // open ones, and ended ones until their end is durable
+  std::unordered_map<Ulid, Live> lives_;
+  std::unordered_map<TaskId, Ulid> current_;
+  std::set<OrderKey> order_;                // waiting tasks
+  ReadyQueue ready_;
+  std::set<std::pair<Time, TaskId>> due_;   // begin and retry delays
+  std::unordered_map<TaskId, std::vector<TaskId>> dependents_;
+  std::unordered_map<TaskId, OutcomeKind> lately_ended_;
+  std::deque<TaskId> lately_ended_order_;
+  std::deque<std::pair<TaskId, TaskId>> doomed_;  // to be ended, and because of whom
+  bool settling_ = false;
+  std::unordered_map<std::string, KeptKey> lately_kept_;  // idempotency keys of this run of the daemon
+  std::deque<std::string> lately_kept_order_;
+  std::vector<DeviceRow> devices_;
+  int cores_used_ = 0;
+  TaskId last_task_;
+
+  Journal journal_;
+  uint64_t batches_ = 0;
+  struct Pending {
+    uint64_t number;
+    int64_t last_event;
+    std::vector<Journal::Act> acts;
+  };
+  std::deque<Pending> pending_;
+  int64_t last_event_ = 0, durable_event_ = 0;
+  std::unordered_multimap<TaskId, std::weak_ptr<std::function<void()>>> await_end_;
+  std::vector<AwaitEvents> await_events_;
+};
+
+}  // namespace ty

@@ -1,0 +1,126 @@
+"""Builds and runs every test of the project and ends with one line: N passed, N failed.
+
+Unit tests are GoogleTest programs, one a room; the rest is pytest. Each part's own output goes to build/test-logs/
+and is shown when it fails.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as xml
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+LOGS = os.path.join(ROOT, "build", "test-logs")
+PYTHON = os.path.join(ROOT, ".tools", "venv", "bin", "python")
+
+
+class Tally:
+    def __init__(self):
+        self.passed = self.failed = self.skipped = 0
+
+    def add(self, name, passed, failed, skipped, seconds, log):
+        self.passed += passed
+        self.failed += failed
+        self.skipped += skipped
+        print(f"{'ok  ' if not failed else 'FAIL'} {name}: {passed} passed, {failed} failed, {skipped} skipped"
+              f" ({seconds:.0f} s)", flush=True)
+        if failed:
+            with open(log, errors="replace") as file:
+                text = file.read()
+            print(text[-12000:], flush=True)
+
+
+def run(command, log, environment=None, limit=1500):
+    started = time.monotonic()
+    with open(log, "wb") as file:
+        try:
+            code = subprocess.call(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT,
+                                   env=environment, timeout=limit)
+        except subprocess.TimeoutExpired:
+            file.write(f"\nran past {limit} s\n".encode())
+            code = 124
+    return code, time.monotonic() - started
+
+
+def build(preset, targets):
+    folder = os.path.join(ROOT, "build", preset)
+    if not os.path.exists(os.path.join(folder, "build.ninja")):
+        subprocess.check_call(["cmake", "--preset", preset], cwd=ROOT, stdout=subprocess.DEVNULL)
+    started = time.monotonic()
+    subprocess.check_call(["cmake", "--build", folder, *(["--target", *targets] if targets else [])], cwd=ROOT)
+    print(f"built {preset} in {time.monotonic() - started:.0f} s", flush=True)
+    return folder
+
+
+def gtests(folder, label, tally):
+    for name in sorted(os.listdir(os.path.join(folder, "bin"))):
+        if not name.endswith("_test"):
+            continue
+        log = os.path.join(LOGS, f"{label}-{name}.log")
+        report = os.path.join(LOGS, f"{label}-{name}.json")
+        if os.path.exists(report):
+            os.remove(report)
+        environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", "LANG": "C",
+                       "ASAN_OPTIONS": "detect_leaks=1:abort_on_error=1", "UBSAN_OPTIONS": "print_stacktrace=1"}
+        code, seconds = run([os.path.join(folder, "bin", name), f"--gtest_output=json:{report}"], log, environment)
+        try:
+            with open(report) as file:
+                counts = json.load(file)
+            failed, total = counts["failures"], counts["tests"]
+            skipped = sum(1 for suite in counts["testsuites"] for test in suite["testsuite"]
+                          if test.get("result") == "SKIPPED")
+        except (OSError, ValueError):
+            failed, total, skipped = 1, 1, 0  # it ended before it could say
+        if code != 0 and failed == 0:
+            failed, total = 1, total + 1
+        tally.add(f"{label} {name}", total - failed - skipped, failed, skipped, seconds, log)
+
+
+def pytests(folder, tally, environment=None):
+    name = folder.replace("/", "-")
+    log, report = os.path.join(LOGS, name + ".log"), os.path.join(LOGS, name + ".xml")
+    if os.path.exists(report):
+        os.remove(report)
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **(environment or {})}
+    code, seconds = run([PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", folder], log,
+                        environment)
+    passed = failed = skipped = 0
+    try:
+        for suite in xml.parse(report).getroot().iter("testsuite"):
+            tests, bad, left = (int(suite.get(key, 0)) for key in ("tests", "failures", "skipped"))
+            bad += int(suite.get("errors", 0))
+            passed, failed, skipped = passed + tests - bad - left, failed + bad, skipped + left
+    except (OSError, xml.ParseError):
+        failed = 1
+    if code not in (0, 5) and failed == 0:
+        failed = 1
+    tally.add(folder, passed, failed, skipped, seconds, log)
+
+
+def commands(tally):
+    for name, command in (("layers", ["tools/check_layers.py"]), ("messages", ["tools/check_messages.py"])):
+        if os.path.exists(os.path.join(ROOT, command[0])):
+            log = os.path.join(LOGS, name + ".log")
+            code, seconds = run([PYTHON, *command], log)
+            tally.add(name, int(code == 0), int(code != 0), 0, seconds, log)
+
+
+def main():
+    quick = "--quick" in sys.argv[1:]
+    os.makedirs(LOGS, exist_ok=True)
+    tally = Tally()
+    release = build("release", [])
+    commands(tally)
+    gtests(release, "release", tally)
+    if not quick:
+        for folder in ("python/tests", "tests/contract", "tests/e2e", "recipes/tests"):
+            if os.path.isdir(os.path.join(ROOT, folder)):
+                pytests(folder, tally)
+        gtests(build("dev", []), "sanitized", tally)
+    print(f"{tally.passed} passed, {tally.failed} failed" + (f", {tally.skipped} skipped" if tally.skipped else ""))
+    return 1 if tally.failed else 0
+
+
+sys.exit(main())
