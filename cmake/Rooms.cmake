@@ -1,7 +1,8 @@
 # A room is a folder of src/: its *.cc are one static library ty_<room>, its *_test.cc one test program
-# <room>_test, with the fakes of testing/ when TESTING is said. A room without sources yet is only a name that others may link to.
+# <room>_test, with the fakes of testing/ when TESTING is said, or with single TEST_SOURCES of src/ where that would
+# pull in the rooms above. A room without sources yet is only a name that others may link to.
 function(ty_room name)
-  cmake_parse_arguments(ROOM "TESTING" "" "DEPS;LIBS" ${ARGN})
+  cmake_parse_arguments(ROOM "TESTING" "" "DEPS;LIBS;TEST_SOURCES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cc)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
@@ -22,7 +23,8 @@ function(ty_room name)
     target_link_libraries(ty_${name} ${scope} lib_${lib})
   endforeach()
   if(TRAINYARD_TESTS AND tests)
-    add_executable(${name}_test ${tests})
+    list(TRANSFORM ROOM_TEST_SOURCES PREPEND ${CMAKE_SOURCE_DIR}/src/)
+    add_executable(${name}_test ${tests} ${ROOM_TEST_SOURCES})
     target_link_libraries(${name}_test PRIVATE ty_${name} lib_gtest)
     if(ROOM_TESTING)
       target_link_libraries(${name}_test PRIVATE ty_testing ty_${name})

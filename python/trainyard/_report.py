@@ -22,7 +22,9 @@ from . import _arguments, _yard
 PathLike = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
 
-def log(metrics: Mapping[str, Any], step: Optional[int] = None, *, every_rank: bool = False) -> None:
+def log(
+    metrics: Mapping[str, Any], step: Optional[int] = None, *, every_rank: bool = False
+) -> None:
     """Reports the values of some metrics at one moment of the training.
 
     metrics: names and values, such as {"loss": 0.53, "acc": 0.91}. A value is a number or a scalar
@@ -97,7 +99,8 @@ def checkpoint(path: PathLike, step: Optional[int] = None) -> None:
     try:
         size = _size(absolute)
     except OSError as error:
-        _yard.complain(absolute, error.errno, "no checkpoint at %s: %s" % (absolute, error.strerror))
+        message = "no checkpoint at %s: %s" % (absolute, error.strerror)
+        _yard.complain(absolute, error.errno, message)
         return
     pending = _throttle.take_pending(monotonic())
     if pending is not None:

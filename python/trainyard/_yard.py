@@ -112,5 +112,5 @@ def _ends_in_half_a_line(descriptor: int) -> bool:
     status = os.fstat(descriptor)
     if status.st_size == 0 or time.time() - status.st_mtime < _WRITE_TAKES_LESS_THAN:
         return False  # a young half line is one that another process is writing now
-    os.lseek(descriptor, status.st_size - 1, os.SEEK_SET)  # O_APPEND: we read here, write at the end
+    os.lseek(descriptor, status.st_size - 1, os.SEEK_SET)  # O_APPEND: writes go to the end anyway
     return os.read(descriptor, 1) != b"\n"

@@ -54,15 +54,18 @@ def main():
 
 
 def parse():
-    parser = training.parser(__doc__, epochs=12, batch_size=16, learning_rate=8e-3, expect=2.1)
+    parser = training.parser(__doc__, epochs=12, batch_size=16, learning_rate=0.014,
+                             expect=2.15)
     parser.add_argument(
         "--text", type=pathlib.Path, help="a UTF-8 text to learn from",
         default=next((text for text in map(pathlib.Path, TEXTS) if text.is_file()), None))
-    parser.add_argument("--steps-per-epoch", type=training.at_least_one, default=25)
-    parser.add_argument("--context", type=training.at_least_one, default=32, help="characters seen at once")
-    parser.add_argument("--width", type=training.at_least_one, default=64)
-    parser.add_argument("--heads", type=training.at_least_one, default=2)
-    parser.add_argument("--layers", type=training.at_least_one, default=2)
+    parser.add_argument("--steps-per-epoch", type=training.at_least_one, default=24,
+                        help="an epoch is this many batches")
+    parser.add_argument("--context", type=training.at_least_one, default=32,
+                        help="characters seen at once")
+    parser.add_argument("--width", type=training.at_least_one, default=64, help="of the model")
+    parser.add_argument("--heads", type=training.at_least_one, default=2, help="of attention")
+    parser.add_argument("--layers", type=training.at_least_one, default=2, help="of the model")
     parser.add_argument("--sample", type=int, default=120, help="characters to write at the end")
     options = parser.parse_args()
     if options.text is None:
@@ -75,7 +78,7 @@ def parse():
 def encode(text):
     """Returns the alphabet and two lists of numbers: nine tenths to learn from, one to check with.
 
-    What is left out to check with is every tenth piece, as the end of a text is often of another kind.
+    The latter is every tenth piece and not the end, which is often of another kind.
     """
     alphabet = sorted(set(text))
     pieces = torch.tensor([alphabet.index(character) for character in text]).chunk(50)
@@ -84,7 +87,7 @@ def encode(text):
 
 
 def windows(codes, starts, context):
-    """One row for each start: `context` characters, and one more that the last of them foretells."""
+    """One row for each start: `context` characters and the one that follows."""
     starts = torch.tensor(starts, device=codes.device)
     return codes[starts[:, None] + torch.arange(context + 1, device=codes.device)]
 

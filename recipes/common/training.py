@@ -33,13 +33,17 @@ def parser(description, epochs, batch_size, learning_rate, expect):
     """Options that all recipes have, with the defaults of one; the recipe adds its own."""
     options = argparse.ArgumentParser(
         description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    options.add_argument("--epochs", type=at_least_one, default=epochs)
-    options.add_argument("--batch-size", type=at_least_one, default=batch_size)
-    options.add_argument("--learning-rate", type=above_zero, default=learning_rate)
-    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--epochs", type=at_least_one, default=epochs,
+                         help="times through the data, or what the recipe calls so")
+    options.add_argument("--batch-size", type=at_least_one, default=batch_size,
+                         help="examples of a step")
+    options.add_argument("--learning-rate", type=above_zero, default=learning_rate,
+                         help="of the first step; it falls to 0")
+    options.add_argument("--seed", type=int, default=1, help="of all that is random")
     options.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, ...")
     options.add_argument("--out", type=pathlib.Path, metavar="FOLDER",
-                         default=pathlib.Path(os.environ.get("TRAINYARD_OUT") or "out"))
+                         default=pathlib.Path(os.environ.get("TRAINYARD_OUT") or "out"),
+                         help="for checkpoints")
     options.add_argument("--resume", type=pathlib.Path, metavar="CHECKPOINT",
                          default=yard.resume_path(), help="go on from this checkpoint")
     options.add_argument("--expect", type=float, metavar="RESULT",
@@ -111,6 +115,8 @@ class Training:
         self._save()
 
     def _train_step(self, batch):
+        for group in self.optimizer.param_groups:
+            group["lr"] = self._learning_rate()
         self.optimizer.zero_grad()
         loss = self.loss_of(batch)
         loss.backward()
@@ -119,8 +125,12 @@ class Training:
         self.batch += 1
         self.step += 1
         if self.step % STEPS_BETWEEN_POINTS == 0:
-            yard.log({"batch_loss": loss}, step=self.step)
+            yard.log({"batch_loss": loss, "learning_rate": self._learning_rate()}, step=self.step)
         yard.progress(self.step, self.total_steps, phase="training")
+
+    def _learning_rate(self):
+        """Falls in a straight line to nothing at the end: the last epochs settle the result."""
+        return self.options.learning_rate * (1 - self.step / self.total_steps)
 
     def _measured(self):
         self.model.eval()
@@ -179,15 +189,13 @@ class Training:
         }
 
     def _load(self, path, steps_per_epoch):
-        state = torch.load(path, map_location="cpu", weights_only=True)
+        state = torch.load(path, map_location="cpu")
         self.epoch, self.batch, self.step = state["epoch"], state["batch"], state["step"]
         self.loss_sum, self.values = state["loss_sum"], state["values"]
         if state["batch_size"] != self.options.batch_size or self.batch >= steps_per_epoch:
             self.batch, self.loss_sum = 0, 0.0  # other batches than before: this epoch anew
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
-        for group in self.optimizer.param_groups:
-            group["lr"] = self.options.learning_rate
         torch.set_rng_state(state["rng"])
         if torch.cuda.is_available() and len(state["cuda_rng"]) == torch.cuda.device_count():
             torch.cuda.set_rng_state_all(state["cuda_rng"])

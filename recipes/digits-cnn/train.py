@@ -32,7 +32,9 @@ def main():
         data = dataset
         if epoch == options.fail_once_at_epoch:
             data = FailsOnce(dataset, order[len(order) // 2][0], options.out / "failed-once")
-        return DataLoader(data, batch_sampler=order, num_workers=options.workers)
+        # Its own generator, as DataLoader would draw from the global one whenever it starts anew.
+        return DataLoader(data, batch_sampler=order, num_workers=options.workers,
+                          generator=torch.Generator())
 
     def loss_of(batch):
         images, labels = batch
@@ -50,8 +52,9 @@ def main():
 
 
 def parse():
-    parser = training.parser(__doc__, epochs=20, batch_size=64, learning_rate=2e-3, expect=0.97)
-    parser.add_argument("--width", type=training.at_least_one, default=24, help="channels of the first layer")
+    parser = training.parser(__doc__, epochs=24, batch_size=64, learning_rate=2e-3, expect=0.97)
+    parser.add_argument("--width", type=training.at_least_one, default=24,
+                        help="channels of the first layer")
     parser.add_argument("--workers", type=int, default=0, help="processes that load data")
     parser.add_argument(
         "--fail-once-at-epoch", type=int, metavar="N",

@@ -40,8 +40,9 @@ def main():
 
 
 def parse():
-    parser = training.parser(__doc__, epochs=60, batch_size=32, learning_rate=0.05, expect=0.95)
-    parser.add_argument("--hidden", type=training.at_least_one, default=128, help="units of each hidden layer")
+    parser = training.parser(__doc__, epochs=80, batch_size=32, learning_rate=0.05, expect=0.95)
+    parser.add_argument("--hidden", type=training.at_least_one, default=128,
+                        help="units of each hidden layer")
     parser.add_argument("--dropout", type=float, default=0.2, help="0 to less than 1")
     return parser.parse_args()
 

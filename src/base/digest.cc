@@ -41,7 +41,8 @@ std::optional<std::string> Sha256OfFile(const std::string& path, int64_t limit) 
   EVP_DigestInit_ex(context, EVP_sha256(), nullptr);
   char buffer[65536];
   ssize_t count;
-  while ((count = read(fd, buffer, sizeof buffer)) > 0) EVP_DigestUpdate(context, buffer, static_cast<size_t>(count));
+  while ((count = read(fd, buffer, sizeof buffer)) > 0)
+    EVP_DigestUpdate(context, buffer, static_cast<size_t>(count));
   close(fd);
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned size = 0;

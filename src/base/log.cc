@@ -17,7 +17,8 @@ void Log(std::string_view line) {
   text += ' ';
   text += Printable(line);
   text += '\n';
-  // One write, so that lines of several threads do not mix. A log that cannot be written is not worth dying for.
+  // One write, so that lines of several threads do not mix. A log that cannot be written is not worth dying
+  // for.
   [[maybe_unused]] ssize_t ignored = write(STDERR_FILENO, text.data(), text.size());
 }
 

@@ -44,7 +44,8 @@ std::string ProgramFolder() {
   ssize_t size = readlink("/proc/self/exe", path.data(), path.size());
   if (size <= 0) return {};
   path.resize(static_cast<size_t>(size));
-  return Parent(path);  // the kernel's " (deleted)" after an upgrade is part of the last name: it goes with it
+  return Parent(
+      path);  // the kernel's " (deleted)" after an upgrade is part of the last name: it goes with it
 }
 
 std::string ShareFolder() {

@@ -64,14 +64,14 @@ constexpr Range kWide[] = {
 
 // Marks that sit on the letter before them, joiners, selectors, and what shows nothing at all.
 constexpr Range kZeroWidth[] = {
-    {0x0000, 0x001F}, {0x007F, 0x009F}, {0x00AD, 0x00AD}, {0x0300, 0x036F},   {0x0483, 0x0489},
-    {0x0591, 0x05BD}, {0x05BF, 0x05BF}, {0x05C1, 0x05C2}, {0x05C4, 0x05C5},   {0x05C7, 0x05C7},
-    {0x0610, 0x061A}, {0x064B, 0x065F}, {0x0670, 0x0670}, {0x06D6, 0x06DC},   {0x06DF, 0x06E4},
-    {0x06E7, 0x06E8}, {0x06EA, 0x06ED}, {0x0711, 0x0711}, {0x0730, 0x074A},   {0x0900, 0x0902},
-    {0x093A, 0x093A}, {0x093C, 0x093C}, {0x0941, 0x0948}, {0x094D, 0x094D},   {0x0951, 0x0957},
-    {0x0E31, 0x0E31}, {0x0E34, 0x0E3A}, {0x0E47, 0x0E4E}, {0x1160, 0x11FF},   {0x1AB0, 0x1ACE},
-    {0x1DC0, 0x1DFF}, {0x200B, 0x200F}, {0x2028, 0x202E}, {0x2060, 0x206F},   {0x20D0, 0x20F0},
-    {0x302A, 0x302D}, {0x3099, 0x309A}, {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F},   {0xFEFF, 0xFEFF},
+    {0x0000, 0x001F},   {0x007F, 0x009F},   {0x00AD, 0x00AD},  {0x0300, 0x036F}, {0x0483, 0x0489},
+    {0x0591, 0x05BD},   {0x05BF, 0x05BF},   {0x05C1, 0x05C2},  {0x05C4, 0x05C5}, {0x05C7, 0x05C7},
+    {0x0610, 0x061A},   {0x064B, 0x065F},   {0x0670, 0x0670},  {0x06D6, 0x06DC}, {0x06DF, 0x06E4},
+    {0x06E7, 0x06E8},   {0x06EA, 0x06ED},   {0x0711, 0x0711},  {0x0730, 0x074A}, {0x0900, 0x0902},
+    {0x093A, 0x093A},   {0x093C, 0x093C},   {0x0941, 0x0948},  {0x094D, 0x094D}, {0x0951, 0x0957},
+    {0x0E31, 0x0E31},   {0x0E34, 0x0E3A},   {0x0E47, 0x0E4E},  {0x1160, 0x11FF}, {0x1AB0, 0x1ACE},
+    {0x1DC0, 0x1DFF},   {0x200B, 0x200F},   {0x2028, 0x202E},  {0x2060, 0x206F}, {0x20D0, 0x20F0},
+    {0x302A, 0x302D},   {0x3099, 0x309A},   {0xFE00, 0xFE0F},  {0xFE20, 0xFE2F}, {0xFEFF, 0xFEFF},
     {0x1F3FB, 0x1F3FF}, {0xE0001, 0xE007F}, {0xE0100, 0xE01EF}};
 
 // What reorders or breaks the line it stands in.
@@ -81,10 +81,17 @@ constexpr char kHex[] = "0123456789abcdef";
 
 void PutEscape(std::string& out, char32_t code) {
   switch (code) {
-    case '\n': out += "\\n"; return;
-    case '\r': out += "\\r"; return;
-    case '\t': out += "\\t"; return;
-    default: break;
+    case '\n':
+      out += "\\n";
+      return;
+    case '\r':
+      out += "\\r";
+      return;
+    case '\t':
+      out += "\\t";
+      return;
+    default:
+      break;
   }
   out += code < 0x100 ? "\\x" : "\\u";
   for (int shift = code < 0x100 ? 4 : 12; shift >= 0; shift -= 4) out += kHex[code >> shift & 15];
@@ -155,7 +162,8 @@ std::string ToBase64(std::string_view bytes) {
   for (size_t i = 0; i < bytes.size(); i += 3) {
     size_t have = std::min<size_t>(3, bytes.size() - i);
     uint32_t group = 0;
-    for (size_t k = 0; k < 3; ++k) group = group << 8 | (k < have ? static_cast<unsigned char>(bytes[i + k]) : 0u);
+    for (size_t k = 0; k < 3; ++k)
+      group = group << 8 | (k < have ? static_cast<unsigned char>(bytes[i + k]) : 0u);
     for (size_t k = 0; k < 4; ++k) text += k <= have ? kAlphabet[group >> (18 - 6 * k) & 63] : '=';
   }
   return text;
@@ -172,12 +180,18 @@ std::optional<std::string> FromBase64(std::string_view text) {
   int bits = 0;
   for (char c : text) {
     unsigned value;
-    if (c >= 'A' && c <= 'Z') value = static_cast<unsigned>(c - 'A');
-    else if (c >= 'a' && c <= 'z') value = static_cast<unsigned>(c - 'a' + 26);
-    else if (c >= '0' && c <= '9') value = static_cast<unsigned>(c - '0' + 52);
-    else if (c == '+') value = 62;
-    else if (c == '/') value = 63;
-    else return std::nullopt;
+    if (c >= 'A' && c <= 'Z')
+      value = static_cast<unsigned>(c - 'A');
+    else if (c >= 'a' && c <= 'z')
+      value = static_cast<unsigned>(c - 'a' + 26);
+    else if (c >= '0' && c <= '9')
+      value = static_cast<unsigned>(c - '0' + 52);
+    else if (c == '+')
+      value = 62;
+    else if (c == '/')
+      value = 63;
+    else
+      return std::nullopt;
     held = (held << 6 | value) & 0xFFFF;
     bits += 6;
     if (bits >= 8) {
@@ -191,12 +205,14 @@ std::optional<std::string> FromBase64(std::string_view text) {
 }
 
 std::string Nearest(std::string_view word, const std::vector<std::string>& known) {
-  // A third of the word may be wrong; beyond that a suggestion only confuses. Very long words are no typing slip.
+  // A third of the word may be wrong; beyond that a suggestion only confuses. Very long words are no typing
+  // slip.
   if (word.empty() || word.size() > 64) return {};
   size_t limit = std::max<size_t>(1, word.size() / 3), best_distance = limit + 1;
   std::string best;
   for (const std::string& candidate : known) {
-    size_t difference = candidate.size() > word.size() ? candidate.size() - word.size() : word.size() - candidate.size();
+    size_t difference =
+        candidate.size() > word.size() ? candidate.size() - word.size() : word.size() - candidate.size();
     if (difference >= best_distance) continue;
     size_t distance = EditDistance(word, candidate);
     if (distance >= best_distance) continue;
@@ -286,7 +302,8 @@ std::optional<int64_t> ParseBytes(std::string_view text) {
   } else if (!suffix.empty() && suffix != "b") {
     return std::nullopt;
   }
-  Int128 bytes = (static_cast<Int128>(*whole) * denominator + numerator) * (static_cast<Int128>(1) << 10 * power);
+  Int128 bytes =
+      (static_cast<Int128>(*whole) * denominator + numerator) * (static_cast<Int128>(1) << 10 * power);
   bytes /= denominator;
   if (bytes > INT64_MAX) return std::nullopt;
   return static_cast<int64_t>(bytes);

@@ -45,7 +45,9 @@ void PutDigits(std::string& text, int64_t number, int width) {
   text.append(digits, static_cast<size_t>(width));
 }
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsDigit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 // Reads text from the left; every reader leaves it where it failed.
 struct Reader {
@@ -70,7 +72,8 @@ struct Reader {
     if (rest.empty() || !IsDigit(rest[0])) return std::nullopt;
     int64_t number = 0;
     for (; !rest.empty() && IsDigit(rest[0]); rest.remove_prefix(1))
-      if (__builtin_mul_overflow(number, 10, &number) || __builtin_add_overflow(number, rest[0] - '0', &number))
+      if (__builtin_mul_overflow(number, 10, &number) ||
+          __builtin_add_overflow(number, rest[0] - '0', &number))
         return std::nullopt;
     return number;
   }
@@ -90,10 +93,9 @@ struct Unit {
 };
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kDay = 86'400 * kSecond;
-constexpr Unit kUnits[] = {{"w", 7 * kDay},     {"d", kDay},
-                           {"h", 3600 * kSecond}, {"min", 60 * kSecond},
-                           {"m", 60 * kSecond}, {"sec", kSecond},
-                           {"s", kSecond},      {"ms", 1'000'000}};
+constexpr Unit kUnits[] = {{"w", 7 * kDay},       {"d", kDay},         {"h", 3600 * kSecond},
+                           {"min", 60 * kSecond}, {"m", 60 * kSecond}, {"sec", kSecond},
+                           {"s", kSecond},        {"ms", 1'000'000}};
 
 // "1h30m": numbers with units, each smaller than the one before.
 std::optional<Duration> ParseUnits(std::string_view text) {
@@ -178,7 +180,8 @@ std::optional<Time> ParseIso(std::string_view text) {
   if (!year || !reader.Take('-') || !(month = reader.TakeDigits(2))) return std::nullopt;
   if (!reader.Take('-') || !(day = reader.TakeDigits(2)) || !(reader.Take('T') || reader.Take('t')))
     return std::nullopt;
-  if (!(hour = reader.TakeDigits(2)) || !reader.Take(':') || !(minute = reader.TakeDigits(2))) return std::nullopt;
+  if (!(hour = reader.TakeDigits(2)) || !reader.Take(':') || !(minute = reader.TakeDigits(2)))
+    return std::nullopt;
   second = 0;
   if (reader.Take(':') && !(second = reader.TakeDigits(2))) return std::nullopt;
   // Nanoseconds in 64 bits reach from 1677 to 2262.

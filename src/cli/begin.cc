@@ -86,7 +86,7 @@ Result<Time> ParseBegin(std::string_view text, Time now) {
   } else {
     begin = ParseIso(text);
   }
-  if (!begin) return Invalid(msg::CliBegin{.value = text}, "/begin");
+  if (!begin) return Invalid(msg::CliBegin{.value = typed}, "/begin");
   return *begin;
 }
 

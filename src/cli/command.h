@@ -15,7 +15,7 @@ class Invocation;
 
 struct Option {
   enum class Takes : unsigned char { kNothing, kValue, kValues };  // kValues: may be given several times
-  const char* names;  // "-n,--name"; the last long one is what code asks for
+  const char* names;  // "-n,--name"; the first long one is what code asks for
   Takes takes = Takes::kNothing;
   const char* value = "";  // what stands for the value in the help
   const char* about = "";  // message id
@@ -43,7 +43,7 @@ class Invocation {
   std::vector<std::string> Values(std::string_view option) const;
 };
 
-// "--name" of "-n,--name" is "name".
+// "name" of "-n,--name".
 std::string_view KeyOf(const Option& option);
 
 // Options of every command.

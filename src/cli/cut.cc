@@ -57,7 +57,7 @@ bool StartsWithLongDash(std::string_view word) {
 
 Error UnknownOption(std::string_view word, const std::vector<Option>& options, const char* command) {
   std::string name(word.substr(0, word.find('=')));
-  if (StartsWithLongDash(word)) return {Code::kInvalid, msg::CliLongDash{.word = word}, {}};
+  if (StartsWithLongDash(word)) return {Code::kInvalid, msg::CliLongDash{.word = std::string(word)}, {}};
   std::vector<std::string> known;
   for (const Option& option : options)
     EachName(option, [&](std::string_view each) {

@@ -75,7 +75,7 @@ std::string PercentEncode(std::string_view word) {
 SysResult<HttpLine> HttpLine::Open(const std::string& socket_path) {
   HttpLine line;
   line.fd_.Reset(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!line.fd_) return FailErrno();
+  if (!line.fd_) return FailErrno(errno);
   // A path longer than a socket's name may be is reached through its folder.
   std::string name = socket_path;
   UniqueFd folder;
@@ -83,12 +83,12 @@ SysResult<HttpLine> HttpLine::Open(const std::string& socket_path) {
   address.sun_family = AF_UNIX;
   if (name.size() >= sizeof address.sun_path) {
     folder.Reset(open(ParentFolder(socket_path).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    if (!folder) return FailErrno();
+    if (!folder) return FailErrno(errno);
     name = "/proc/self/fd/" + std::to_string(folder.get()) + socket_path.substr(socket_path.rfind('/'));
   }
   std::memcpy(address.sun_path, name.c_str(), name.size() + 1);
   while (connect(line.fd_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
-    if (errno != EINTR) return FailErrno();
+    if (errno != EINTR) return FailErrno(errno);
   if (!PeerIsTrusted(line.fd_.get())) return FailErrno(EPERM);
   fcntl(line.fd_.get(), F_SETFL, O_NONBLOCK);
   return line;

@@ -6,6 +6,7 @@
 
 #include <boost/json.hpp>
 
+#include "cli/answer.h"
 #include "cli/interrupt.h"
 #include "cli/start.h"
 #include "messages.h"
@@ -17,6 +18,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr int kBackWait_ms = 60'000;
+constexpr int kMostTries = 5;  // a request that ends the daemon each time is not sent for ever
 
 bool NobodyListens(int error) { return error == ENOENT || error == ECONNREFUSED || error == ENOTDIR; }
 
@@ -37,11 +39,6 @@ Code CodeOf(std::string_view name) {
   return Code::kInternal;  // a yard that answers is reachable: not exit 4
 }
 
-std::string TextAt(const json::object& object, const char* key) {
-  const json::value* value = object.if_contains(key);
-  return value && value->is_string() ? std::string(value->get_string()) : std::string();
-}
-
 }  // namespace
 
 Result<json::value> ParseJson(std::string_view text) {
@@ -52,11 +49,9 @@ Result<json::value> ParseJson(std::string_view text) {
 }
 
 Error ErrorOfProblem(const json::value& problem) {
-  const json::object* object = problem.if_object();
-  if (!object) return {Code::kInternal, msg::CliBadAnswer{.what = "problem"}, {}};
-  std::string text = TextAt(*object, "detail");
-  if (text.empty()) text = TextAt(*object, "title");
-  return {CodeOf(TextAt(*object, "code")), msg::CliText{.text = text}, TextAt(*object, "field")};
+  std::string text = TextAt(problem, "detail");
+  if (text.empty()) text = TextAt(problem, "title");
+  return {CodeOf(TextAt(problem, "code")), msg::CliText{.text = text}, TextAt(problem, "field")};
 }
 
 Result<Link> Link::Open(Caller& caller, Need need) {
@@ -106,7 +101,7 @@ Result<HttpReply> Link::Ask(HttpRequest request) {
   request.headers.emplace_back("Accept-Language", caller_->LanguageCode());
   bool repeatable = request.method == "GET";
   for (const auto& [name, value] : request.headers) repeatable = repeatable || name == "Idempotency-Key";
-  while (true) {
+  for (int tries = 0;; ++tries) {
     auto reply = line_.Ask(request);
     if (reply) {
       if (reply->status < 400) return std::move(*reply);
@@ -116,7 +111,7 @@ Result<HttpReply> Link::Ask(HttpRequest request) {
     }
     if (reply.error() == HttpTrouble::kInterrupted) return Fail(Code::kInternal, msg::CliInterrupted{});
     if (reply.error() == HttpTrouble::kTimeout) return Fail(Code::kUnavailable, msg::CliNoAnswer{});
-    if (!repeatable && line_.sent()) return Fail(Code::kUnavailable, msg::CliLostMeanwhile{});
+    if ((!repeatable && line_.sent()) || tries == kMostTries) return Fail(Code::kUnavailable, msg::CliLostMeanwhile{});
     if (Status back = Reconnect(); !back) return Forward(back.error());
   }
 }

@@ -45,7 +45,7 @@ Result<std::vector<std::string>> SpreadRanges(const std::vector<std::string>& wo
       continue;
     }
     if (range->second < range->first)
-      return Invalid(msg::CliRangeBackwards{.range = word, .first = range->first, .last = range->second});
+      return Invalid(msg::CliRangeBackwards{.range = word, .last = range->second, .first = range->first});
     if (range->second - range->first >= kMost) return Invalid(msg::CliRangeLong{.range = word, .most = kMost});
     for (int64_t id = range->first; id <= range->second; ++id) add(std::to_string(id));
   }
@@ -57,7 +57,7 @@ Result<AfterChoice> ParseAfter(std::string_view text) {
   AfterChoice choice{std::string(text.substr(0, colon)), "ok"};
   if (colon != std::string_view::npos) choice.on = std::string(text.substr(colon + 1));
   if (choice.task.empty() || (choice.on != "ok" && choice.on != "fail" && choice.on != "any"))
-    return Invalid(msg::CliAfter{.value = text}, "/after");
+    return Invalid(msg::CliAfter{.value = std::string(text)}, "/after");
   return choice;
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "cli/answer.h"
 #include "cli/caller.h"
 #include "cli/files.h"
 #include "cli/http.h"
@@ -27,11 +28,6 @@ namespace json = boost::json;
 
 constexpr int kReadyFd = 3;
 constexpr int kRaceWait_ms = 30'000;
-
-std::string TextOf(const json::object& object, const char* key) {
-  const json::value* value = object.if_contains(key);
-  return value && value->is_string() ? std::string(value->get_string()) : std::string();
-}
 
 std::string ThisProgram() {
   char path[PATH_MAX];
@@ -93,7 +89,9 @@ std::string LastLines(const std::string& path) {
   size_t start = text->size();
   for (int lines = 0; lines < 3 && start != std::string::npos && start > 0; ++lines)
     start = text->rfind('\n', start - 1);
-  return start == std::string::npos ? *text : text->substr(start == 0 ? 0 : start + 1);
+  std::string last = start == std::string::npos ? *text : text->substr(start == 0 ? 0 : start + 1);
+  for (size_t end = last.find('\n'); end != std::string::npos; end = last.find('\n')) last.replace(end, 1, " / ");
+  return last;
 }
 
 }  // namespace
@@ -104,10 +102,10 @@ StartOptions KeptStartOptions(const StatePaths& state) {
   if (!text) return options;
   boost::system::error_code problem;
   json::value kept = json::parse(*text, problem);
-  if (problem || !kept.is_object()) return options;
-  options.devices = TextOf(kept.get_object(), "devices");
-  options.listen = TextOf(kept.get_object(), "listen");
-  options.config = TextOf(kept.get_object(), "config");
+  if (problem) return options;
+  options.devices = TextAt(kept, "devices");
+  options.listen = TextAt(kept, "listen");
+  options.config = TextAt(kept, "config");
   return options;
 }
 
@@ -198,7 +196,7 @@ Result<Started> StartYard(const Caller& caller, const StartOptions& options) {
   const json::value* error = said.if_contains("error");
   std::string why;
   if (error && error->is_string()) why = std::string(error->get_string());
-  if (error && error->is_object()) why = TextOf(error->get_object(), "text");
+  if (error && error->is_object()) why = TextAt(*error, "text");
   if (!why.empty()) return Fail(Code::kInternal, msg::CliText{.text = why});
   return Fail(Code::kUnavailable, msg::CliStartDied{.log = log, .last = LastLines(log)});
 }

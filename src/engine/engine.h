@@ -100,6 +100,7 @@ struct LocalEngineSettings {
   std::string state_folder;   // attempts/ is inside
   std::string shim_program;   // absolute path of trainyard-shim
   std::string instance;       // names the cgroup
+  std::string containment = {};  // "cgroup2", "freezer" or "subreaper" instead of the best that works here
 };
 Result<std::unique_ptr<Engine>> OpenLocalEngine(const LocalEngineSettings& settings,
                                                 std::function<void(AttemptNews)> news);

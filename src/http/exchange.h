@@ -28,9 +28,9 @@ struct Peer {
 struct Request {
   std::string method;   // as sent; case counts
   std::string target;   // as sent
-  std::string path;     // decoded once; set by routing
-  std::vector<std::pair<std::string, std::string>> query;    // decoded
-  std::vector<std::pair<std::string, std::string>> headers;  // as sent, in order
+  std::vector<std::string> path;                           // decoded parts; set by routing, as the query
+  std::vector<std::pair<std::string, std::string>> query;
+  std::vector<std::pair<std::string, std::string>> headers;  // in order
   std::string body;
   int version = 11;
   bool keep_alive = true;

@@ -134,20 +134,21 @@ bool MayEnter(Access access, const Peer& peer) {
   return access == Access::kPublic || (peer.socket && peer.trusted);
 }
 
-std::optional<std::string> DecodePath(std::string_view raw) {
-  std::optional<std::string> path = Unescape(raw, false);
-  if (!path || !IsUtf8(*path)) return std::nullopt;
-  for (char c : *path) {
-    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f || c == '%' || c == '\\') return std::nullopt;
+std::optional<std::vector<std::string>> DecodePath(std::string_view raw) {
+  std::vector<std::string> parts;
+  if (raw.empty() || raw.front() != '/') return std::nullopt;
+  raw.remove_prefix(1);
+  while (true) {
+    const size_t end = std::min(raw.find('/'), raw.size());
+    std::optional<std::string> part = Unescape(raw.substr(0, end), false);
+    if (!part || !IsUtf8(*part) || *part == "." || *part == "..") return std::nullopt;
+    for (char c : *part) {
+      if (static_cast<unsigned char>(c) < ' ' || c == 0x7f || c == '%' || c == '\\') return std::nullopt;
+    }
+    parts.push_back(std::move(*part));
+    if (end == raw.size()) return parts;
+    raw.remove_prefix(end + 1);
   }
-  size_t begin = 0;
-  while (begin <= path->size()) {
-    const size_t end = std::min(path->find('/', begin), path->size());
-    const std::string_view segment = std::string_view(*path).substr(begin, end - begin);
-    if (segment == "." || segment == "..") return std::nullopt;
-    begin = end + 1;
-  }
-  return path;
 }
 
 std::optional<std::vector<std::pair<std::string, std::string>>> DecodeQuery(std::string_view raw) {

@@ -19,15 +19,16 @@ struct GateSettings {
   std::vector<std::string> hosts;  // configured names, besides the loopback ones
 };
 
-// A refusal, or nothing: pass on. `bulk`: the path takes x-ndjson instead of JSON.
+// A refusal, or nothing: pass on.
 std::optional<Response> Refusal(const Request& request, const GateSettings& settings);
 
 // Who may: answered from the route and the peer alone.
 enum class Access : uint8_t { kPublic, kSession, kSocket };
 bool MayEnter(Access access, const Peer& peer);
 
-// Decodes a path once and takes only what a name here can have: no %, NUL, \, control bytes, . or .. segments.
-std::optional<std::string> DecodePath(std::string_view raw);
+// "/api/v1/tasks/a%20b" -> {"api", "v1", "tasks", "a b"}. Each part is decoded once; one with %, \, control bytes or
+// broken UTF-8 then, or that is . or .., is refused: no name here has those, and no path is ever made of them.
+std::optional<std::vector<std::string>> DecodePath(std::string_view raw);
 // "a=1&b=x%20y", decoded; nullopt when an escape is broken.
 std::optional<std::vector<std::pair<std::string, std::string>>> DecodeQuery(std::string_view raw);
 

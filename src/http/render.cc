@@ -12,11 +12,7 @@ namespace json = boost::json;
 
 namespace {
 
-// JSON must be UTF-8 whatever a script printed or a file is called.
-json::string Text(std::string_view bytes) {
-  if (IsUtf8(bytes)) return json::string(bytes);
-  return json::string(Printable(bytes));
-}
+json::string Text(std::string_view bytes) { return ToJsonText(bytes); }
 
 json::value TimeOrNull(const std::optional<Time>& time) {
   return time ? json::value(FormatIso(*time)) : json::value(nullptr);
@@ -84,6 +80,10 @@ std::string_view CodeName(Code code) {
 }
 
 }  // namespace
+
+json::string ToJsonText(std::string_view bytes) {
+  return json::string(IsUtf8(bytes) ? std::string(bytes) : Printable(bytes));
+}
 
 int StatusOf(Code code) {
   switch (code) {

@@ -18,6 +18,8 @@ namespace ty {
 int StatusOf(Code code);
 std::string_view StatusText(int status);
 
+// JSON must be UTF-8, whatever a script printed or a file is called: other bytes are made visible.
+boost::json::string ToJsonText(std::string_view bytes);
 boost::json::value RenderMessage(const Message& message, Language language);  // null when empty
 boost::json::object RenderProblem(int status, const Error& error, Language language);
 Response ProblemResponse(int status, const Error& error, Language language);

@@ -19,6 +19,7 @@ struct Followed {
   int number = 1;
   std::string log;         // path
   std::string out_folder;  // metrics.jsonl and checkpoints.jsonl of all attempts of the task; only `number` counts
+  std::optional<Checkpoint> known;  // the last checkpoint already taken in: up to it none is reported again
 };
 
 struct Observation {
@@ -26,6 +27,7 @@ struct Observation {
   std::optional<Progress> progress;                // the newest
   std::vector<std::pair<std::string, double>> metrics;  // the newest value of each tag; NaN and infinities are data
   std::vector<Checkpoint> checkpoints;             // new ones, in order
+  int64_t unreadable = 0;                          // lines of the helper's files that were skipped, so far
 };
 
 // What the end of a log shows, for triage and for people.

@@ -49,7 +49,8 @@ std::optional<std::vector<int>> Range(std::string_view text, size_t dash) {
 
 std::optional<std::vector<int>> Counts(std::string_view text) {
   text = Trimmed(text);
-  if (text.size() >= 2 && text.front() == '{' && text.back() == '}') return Choice(text.substr(1, text.size() - 2));
+  if (text.size() >= 2 && text.front() == '{' && text.back() == '}')
+    return Choice(text.substr(1, text.size() - 2));
   if (size_t dash = text.find('-'); dash != std::string_view::npos) return Range(text, dash);
   std::optional<int> count = Count(text);
   if (!count) return std::nullopt;

@@ -12,7 +12,9 @@ namespace {
 constexpr int64_t kMostPriority = 1'000'000'000;
 constexpr size_t kMostName = 200;
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsDigit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 // 12, 12.2 and 3-9 are how people select tasks.
 bool LooksLikeId(std::string_view name) {
@@ -46,7 +48,8 @@ Status CheckName(std::string_view name) {
   constexpr const char* kField = "/name";
   if (name.empty()) return Invalid(msg::SpecNameEmpty{}, kField);
   if (name.size() > kMostName)
-    return Invalid(msg::SpecNameTooLong{.size = static_cast<int64_t>(name.size()), .most = kMostName}, kField);
+    return Invalid(msg::SpecNameTooLong{.size = static_cast<int64_t>(name.size()), .most = kMostName},
+                   kField);
   if (std::string shown = Printable(name); shown != name)
     return Invalid(msg::SpecNameCharacters{.name = shown}, kField);
   if (LooksLikeId(name)) return Invalid(msg::SpecNameLikeId{.name = std::string(name)}, kField);
@@ -75,8 +78,8 @@ bool LooksSecret(std::string_view variable) {
     size_t end = rest.find('_');
     std::string_view word = rest.substr(0, end);
     rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-    if (EndsWithAny(word, {"TOKEN", "SECRET", "SECRETS", "PASSWORD", "PASSWORDS", "PASSWD", "PASSPHRASE", "APIKEY",
-                           "CREDENTIAL", "CREDENTIALS"}))
+    if (EndsWithAny(word, {"TOKEN", "SECRET", "SECRETS", "PASSWORD", "PASSWORDS", "PASSWD", "PASSPHRASE",
+                           "APIKEY", "CREDENTIAL", "CREDENTIALS"}))
       return true;
     if (word == "PWD" || word == "PASS") return true;
     if (several && rest.empty() && (word == "KEY" || word == "KEYS")) return true;
@@ -88,9 +91,9 @@ bool IsScrubbed(std::string_view variable) {
   if (variable == "TRAINYARD_HOME") return false;
   for (std::string_view prefix : {"TRAINYARD_", "PET_", "SLURM_", "TORCHELASTIC_"})
     if (variable.starts_with(prefix)) return true;
-  for (std::string_view name :
-       {"RANK", "LOCAL_RANK", "NODE_RANK", "GROUP_RANK", "ROLE_RANK", "ROLE_NAME", "WORLD_SIZE", "LOCAL_WORLD_SIZE",
-        "GROUP_WORLD_SIZE", "ROLE_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "CUDA_VISIBLE_DEVICES"})
+  for (std::string_view name : {"RANK", "LOCAL_RANK", "NODE_RANK", "GROUP_RANK", "ROLE_RANK", "ROLE_NAME",
+                                "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_WORLD_SIZE", "ROLE_WORLD_SIZE",
+                                "MASTER_ADDR", "MASTER_PORT", "CUDA_VISIBLE_DEVICES"})
     if (variable == name) return true;
   return false;
 }

@@ -13,9 +13,22 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::string_view kKinds[] = {"succeeded", "failed", "cancelled", "timeout", "preempted", "lost"};
-constexpr std::string_view kClasses[] = {
-    "",          "exec_failed", "device_oom", "host_oom", "divergence", "import_error",        "bad_argument", "file_missing",
-    "disk_full", "cuda_fault",  "nccl",       "hang",     "killed_from_outside",     "data_loading", "dependency",   "script"};
+constexpr std::string_view kClasses[] = {"",
+                                         "exec_failed",
+                                         "device_oom",
+                                         "host_oom",
+                                         "divergence",
+                                         "import_error",
+                                         "bad_argument",
+                                         "file_missing",
+                                         "disk_full",
+                                         "cuda_fault",
+                                         "nccl",
+                                         "hang",
+                                         "killed_from_outside",
+                                         "data_loading",
+                                         "dependency",
+                                         "script"};
 static_assert(std::size(kKinds) == static_cast<size_t>(OutcomeKind::kLost) + 1);
 static_assert(std::size(kClasses) == static_cast<size_t>(FailureClass::kScript) + 1);
 
@@ -43,7 +56,9 @@ json::value ArgumentToJson(const Message::Value& value) {
   return std::isnan(real) ? "NaN" : real > 0 ? "Infinity" : "-Infinity";
 }
 
-tl::unexpected<Error> Damaged(const char* what) { return Fail(Code::kInternal, msg::RecordDamaged{.what = what}); }
+tl::unexpected<Error> Damaged(const char* what) {
+  return Fail(Code::kInternal, msg::RecordDamaged{.what = what});
+}
 
 std::optional<Message::Value> ArgumentFromJson(const json::value& value) {
   if (const int64_t* number = value.if_int64()) return *number;
@@ -77,20 +92,33 @@ std::optional<std::string> ReadText(const json::object& object, std::string_view
 
 }  // namespace
 
-std::string_view Name(OutcomeKind kind) { return kKinds[static_cast<size_t>(kind)]; }
-std::string_view Name(FailureClass failure) { return kClasses[static_cast<size_t>(failure)]; }
-std::optional<OutcomeKind> ParseOutcomeKind(std::string_view name) { return Find<OutcomeKind>(kKinds, name); }
-std::optional<FailureClass> ParseFailureClass(std::string_view name) { return Find<FailureClass>(kClasses, name); }
+std::string_view Name(OutcomeKind kind) {
+  return kKinds[static_cast<size_t>(kind)];
+}
+std::string_view Name(FailureClass failure) {
+  return kClasses[static_cast<size_t>(failure)];
+}
+std::optional<OutcomeKind> ParseOutcomeKind(std::string_view name) {
+  return Find<OutcomeKind>(kKinds, name);
+}
+std::optional<FailureClass> ParseFailureClass(std::string_view name) {
+  return Find<FailureClass>(kClasses, name);
+}
 
 int ExitCodeOf(const Outcome& outcome) {
   constexpr int kOurTrouble = 125;
   switch (outcome.kind) {
-    case OutcomeKind::kSucceeded: return 0;
-    case OutcomeKind::kCancelled: return 130;
-    case OutcomeKind::kTimeout: return 124;
+    case OutcomeKind::kSucceeded:
+      return 0;
+    case OutcomeKind::kCancelled:
+      return 130;
+    case OutcomeKind::kTimeout:
+      return 124;
     case OutcomeKind::kPreempted:
-    case OutcomeKind::kLost: return kOurTrouble;
-    case OutcomeKind::kFailed: break;
+    case OutcomeKind::kLost:
+      return kOurTrouble;
+    case OutcomeKind::kFailed:
+      break;
   }
   if (outcome.signal) return 128 + *outcome.signal;
   if (!outcome.exit_code) return kOurTrouble;  // nothing of the task's own ran to its end

@@ -14,7 +14,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr int64_t kMostWord = 128 * 1024 - 1;      // the kernel's MAX_ARG_STRLEN with its NUL
+constexpr int64_t kMostWord = 128 * 1024 - 1;       // the kernel's MAX_ARG_STRLEN with its NUL
 constexpr int64_t kMostTogether = 2 * 1024 * 1024;  // a quarter of the usual 8 MiB stack
 
 using Read = Status (*)(const json::value&, const Place&, TaskSpec&);
@@ -36,7 +36,8 @@ Status UnknownKey(std::string_view key, const Place& place, std::span<const Sett
   return Invalid(msg::SpecUnknownKeyAlone{.key = shown, .known = list}, field);
 }
 
-Status ReadSettings(const json::value& value, const Place& place, std::span<const Setting> known, TaskSpec& spec) {
+Status ReadSettings(const json::value& value, const Place& place, std::span<const Setting> known,
+                    TaskSpec& spec) {
   const json::object* object = value.if_object();
   if (!object) return Invalid(msg::SpecMustBeObject{.what = place.Words()}, place.Pointer());
   for (const auto& [key, member] : *object) {
@@ -55,7 +56,8 @@ Status ReadSettings(const json::value& value, const Place& place, std::span<cons
 Result<std::string> Text(const json::value& value, const Place& place) {
   const json::string* text = value.if_string();
   if (!text) return Invalid(msg::SpecMustBeText{.what = place.Words()}, place.Pointer());
-  if (text->find('\0') != json::string::npos) return Invalid(msg::SpecNul{.what = place.Words()}, place.Pointer());
+  if (text->find('\0') != json::string::npos)
+    return Invalid(msg::SpecNul{.what = place.Words()}, place.Pointer());
   return std::string(*text);
 }
 
@@ -73,9 +75,11 @@ Result<std::string> Bytes(const json::value& value, const Place& place) {
     if (!decoded) return Invalid(msg::SpecNotBase64{.what = place.Words()}, place.Pointer());
     bytes = std::move(*decoded);
   }
-  if (bytes.find('\0') != std::string::npos) return Invalid(msg::SpecNul{.what = place.Words()}, place.Pointer());
+  if (bytes.find('\0') != std::string::npos)
+    return Invalid(msg::SpecNul{.what = place.Words()}, place.Pointer());
   auto size = static_cast<int64_t>(bytes.size());
-  if (size > kMostWord) return Invalid(msg::SpecWordTooLong{.what = place.Words(), .size = size}, place.Pointer());
+  if (size > kMostWord)
+    return Invalid(msg::SpecWordTooLong{.what = place.Words(), .size = size}, place.Pointer());
   return bytes;
 }
 
@@ -94,7 +98,8 @@ std::optional<int64_t> Integer(const json::value& value) {
 Result<int64_t> Whole(const json::value& value, const Place& place, int64_t least, int64_t most) {
   std::optional<int64_t> number = Integer(value);
   if (!number || *number < least || *number > most)
-    return Invalid(msg::SpecMustBeWhole{.what = place.Words(), .least = least, .most = most}, place.Pointer());
+    return Invalid(msg::SpecMustBeWhole{.what = place.Words(), .least = least, .most = most},
+                   place.Pointer());
   return *number;
 }
 
@@ -140,7 +145,8 @@ Result<Enum> OneOf(const json::value& value, const Place& place, const Word<Enum
     if (text && std::string_view(*text) == word.name) return word.value;
     known += (known.empty() ? "" : ", ") + std::string(word.name);
   }
-  return Invalid(msg::SpecOneOf{.what = place.Words(), .text = Shown(value), .known = known}, place.Pointer());
+  return Invalid(msg::SpecOneOf{.what = place.Words(), .text = Shown(value), .known = known},
+                 place.Pointer());
 }
 
 // Stores what was read, or hands its error on.
@@ -214,7 +220,8 @@ Status ReadGpus(const json::value& value, const Place& place, TaskSpec& spec) {
 Status ReadMemory(const json::value& value, const Place& place, TaskSpec& spec) {
   std::optional<int64_t> bytes = Integer(value);
   if (const json::string* text = value.if_string()) bytes = ParseBytes(*text);
-  if (!bytes || *bytes < 0) return Invalid(msg::SpecBytes{.what = place.Words(), .text = Shown(value)}, place.Pointer());
+  if (!bytes || *bytes < 0)
+    return Invalid(msg::SpecBytes{.what = place.Words(), .text = Shown(value)}, place.Pointer());
   if (*bytes == 0) return Invalid(msg::SpecMustBeAboveZero{.what = place.Words()}, place.Pointer());
   spec.memory = *bytes;
   return {};
@@ -231,11 +238,10 @@ Status ReadDependency(const json::value& value, const Place& place, TaskSpec& sp
   static constexpr Word<Dependency::On> kOn[] = {
       {"ok", Dependency::On::kOk}, {"fail", Dependency::On::kFail}, {"any", Dependency::On::kAny}};
   static constexpr Setting kSettings[] = {
-      {"task",
-       [](const json::value& v, const Place& p, TaskSpec& s) {
-         return Put(s.after.back().task.value, Whole(v, p, 1, INT64_MAX));
-       }},
-      {"on", [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.after.back().on, OneOf(v, p, kOn)); }},
+      {"task", [](const json::value& v, const Place& p,
+                  TaskSpec& s) { return Put(s.after.back().task.value, Whole(v, p, 1, INT64_MAX)); }},
+      {"on", [](const json::value& v, const Place& p,
+                TaskSpec& s) { return Put(s.after.back().on, OneOf(v, p, kOn)); }},
   };
   spec.after.emplace_back();
   if (Status read = ReadSettings(value, place, kSettings, spec); !read) return read;
@@ -248,7 +254,8 @@ Status ReadDependency(const json::value& value, const Place& place, TaskSpec& sp
 
 Status ReadAfter(const json::value& value, const Place& place, TaskSpec& spec) {
   spec.after.clear();
-  return ReadList(value, place, [&](const json::value& v, const Place& p) { return ReadDependency(v, p, spec); });
+  return ReadList(value, place,
+                  [&](const json::value& v, const Place& p) { return ReadDependency(v, p, spec); });
 }
 
 Status ReadHold(const json::value& value, const Place& place, TaskSpec& spec) {
@@ -308,10 +315,8 @@ Status ReadVariables(const json::value& value, const Place& place, Variables& va
 
 Status ReadCodeFile(const json::value& value, const Place& place, TaskSpec& spec) {
   static constexpr Setting kSettings[] = {
-      {"path",
-       [](const json::value& v, const Place& p, TaskSpec& s) {
-         return Put(s.code.files.back().first, AbsolutePath(v, p));
-       }},
+      {"path", [](const json::value& v, const Place& p,
+                  TaskSpec& s) { return Put(s.code.files.back().first, AbsolutePath(v, p)); }},
       {"sha256",
        [](const json::value& v, const Place& p, TaskSpec& s) -> Status {
          Result<std::string> text = Text(v, p);
@@ -336,7 +341,8 @@ Status ReadCodeFile(const json::value& value, const Place& place, TaskSpec& spec
 constexpr int kMostCpus = 65'536;
 constexpr int kMostRetries = 1000;
 
-constexpr Word<RetryPolicy::On> kRetryOn[] = {{"table", RetryPolicy::On::kTable}, {"any", RetryPolicy::On::kAny}};
+constexpr Word<RetryPolicy::On> kRetryOn[] = {{"table", RetryPolicy::On::kTable},
+                                              {"any", RetryPolicy::On::kAny}};
 
 constexpr Setting kResources[] = {
     {"gpus", ReadGpus},
@@ -346,20 +352,24 @@ constexpr Setting kResources[] = {
 };
 
 constexpr Setting kLimits[] = {
-    {"time", [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.time_limit, Limit(v, p)); }},
-    {"idle", [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.idle_limit, Limit(v, p)); }},
+    {"time",
+     [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.time_limit, Limit(v, p)); }},
+    {"idle",
+     [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.idle_limit, Limit(v, p)); }},
 };
 
 constexpr Setting kRetry[] = {
-    {"max",
-     [](const json::value& v, const Place& p, TaskSpec& s) { return PutWhole(s.retry.max, v, p, 0, kMostRetries); }},
-    {"on", [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.retry.on, OneOf(v, p, kRetryOn)); }},
-    {"delay", [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.retry.delay, Length(v, p)); }},
+    {"max", [](const json::value& v, const Place& p,
+               TaskSpec& s) { return PutWhole(s.retry.max, v, p, 0, kMostRetries); }},
+    {"on", [](const json::value& v, const Place& p,
+              TaskSpec& s) { return Put(s.retry.on, OneOf(v, p, kRetryOn)); }},
+    {"delay",
+     [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.retry.delay, Length(v, p)); }},
 };
 
 constexpr Setting kCheckpoint[] = {
-    {"resume",
-     [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.resume_path, AbsolutePath(v, p)); }},
+    {"resume", [](const json::value& v, const Place& p,
+                  TaskSpec& s) { return Put(s.resume_path, AbsolutePath(v, p)); }},
     {"signal", ReadSignal},
     {"grace", [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.grace, Length(v, p)); }},
 };
@@ -373,11 +383,13 @@ constexpr Setting kCode[] = {
     {"files",
      [](const json::value& v, const Place& p, TaskSpec& s) {
        s.code.files.clear();
-       return ReadList(v, p, [&](const json::value& file, const Place& at) { return ReadCodeFile(file, at, s); });
+       return ReadList(v, p,
+                       [&](const json::value& file, const Place& at) { return ReadCodeFile(file, at, s); });
      }},
     {"repository",
      [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.code.repository, Bytes(v, p)); }},
-    {"commit", [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.code.commit, Text(v, p)); }},
+    {"commit",
+     [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.code.commit, Text(v, p)); }},
 };
 
 template <const auto& kTable>

@@ -43,9 +43,12 @@ json::value LengthToJson(Duration length) {
 
 std::string_view OnName(Dependency::On on) {
   switch (on) {
-    case Dependency::On::kOk: return "ok";
-    case Dependency::On::kFail: return "fail";
-    case Dependency::On::kAny: return "any";
+    case Dependency::On::kOk:
+      return "ok";
+    case Dependency::On::kFail:
+      return "fail";
+    case Dependency::On::kAny:
+      return "any";
   }
   return "ok";
 }

@@ -17,10 +17,14 @@ std::optional<TaskState> ParseTaskState(std::string_view name) {
 
 std::string_view Name(AttemptState state) {
   switch (state) {
-    case AttemptState::kStarting: return "starting";
-    case AttemptState::kRunning: return "running";
-    case AttemptState::kStopping: return "stopping";
-    case AttemptState::kEnded: return "ended";
+    case AttemptState::kStarting:
+      return "starting";
+    case AttemptState::kRunning:
+      return "running";
+    case AttemptState::kStopping:
+      return "stopping";
+    case AttemptState::kEnded:
+      return "ended";
   }
   return "";
 }

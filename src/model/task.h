@@ -18,19 +18,19 @@ namespace ty {
 // What a task does now. A retry that waits for its delay is Waiting with `not_before`.
 struct Waiting {
   bool operator==(const Waiting&) const = default;
-};  
+};
 struct Starting {
   bool operator==(const Starting&) const = default;
 };  // an attempt's row is on its way to the disk, or its shim has not said GO
 struct Running {
   bool operator==(const Running&) const = default;
-};  
+};
 struct Stopping {
   bool operator==(const Stopping&) const = default;
-};  
+};
 struct Ended {
   bool operator==(const Ended&) const = default;
-};  
+};
 using TaskState = std::variant<Waiting, Starting, Running, Stopping, Ended>;
 
 std::string_view Name(const TaskState& state);  // "waiting", "starting", "running", "stopping", "ended"
@@ -55,12 +55,12 @@ struct Attempt {
   int number = 1;  // 1 for the first launch; people see "run 2 of 2"
   AttemptState state = AttemptState::kStarting;
   std::vector<std::string> devices;
-  std::string boot;            // boot id of the machine when its row was made
-  std::string resume;          // the checkpoint it starts from, or empty
+  std::string boot;    // boot id of the machine when its row was made
+  std::string resume;  // the checkpoint it starts from, or empty
   Time created;
   std::optional<Time> started, ended;
   std::optional<Outcome> outcome;
-  std::optional<Message> stop_reason;  // why we asked it to stop; set before the shim is told
+  std::optional<Message> stop_reason;               // why we asked it to stop; set before the shim is told
   OutcomeKind stop_kind = OutcomeKind::kCancelled;  // what it ends as if that stop ends it
   std::vector<std::string> changed_code;  // files that differ from what was submitted, seen at launch
   bool operator==(const Attempt&) const = default;
@@ -84,24 +84,28 @@ struct Task {
   bool held = false;
   std::optional<Message> held_reason;  // when we held it ourselves
   DeviceCounts gpus;
-  int cpus = 1;             // cores counted when it takes no device
-  int64_t memory = 0;       // bytes of RAM asked, 0 when not said
+  int cpus = 1;        // cores counted when it takes no device
+  int64_t memory = 0;  // bytes of RAM asked, 0 when not said
   std::vector<Dependency> after;
   std::optional<Time> begin;       // asked by the user
   std::optional<Time> not_before;  // delay of a retry
   Time submitted;
   std::vector<std::string> tags;
   RetryPolicy retry;
-  int attempts = 0;          // launches so far
-  int retries = 0;           // counted against retry.max
-  bool began_progress = false;  // the current attempt made progress or a checkpoint
-  Checkpoint checkpoint;     // path empty: none
+  int attempts = 0;                // launches so far
+  int retries = 0;                 // counted against retry.max
+  bool began_progress = false;     // the current attempt made progress or a checkpoint
+  Checkpoint checkpoint;           // path empty: none
   std::optional<Outcome> outcome;  // set when Ended
   std::optional<Time> ended;
   bool operator==(const Task&) const = default;
 };
 
-inline bool IsWaiting(const Task& t) { return std::holds_alternative<Waiting>(t.state); }
-inline bool IsEnded(const Task& t) { return std::holds_alternative<Ended>(t.state); }
+inline bool IsWaiting(const Task& t) {
+  return std::holds_alternative<Waiting>(t.state);
+}
+inline bool IsEnded(const Task& t) {
+  return std::holds_alternative<Ended>(t.state);
+}
 
 }  // namespace ty

@@ -57,22 +57,12 @@ class Pass {
 
   void Try(const Stop& stop) {
     Cursor& cursor = cursors_[stop.cursor];
-    const ReadyTask& task = *cursor.at->second;
-    if (!IsStarted(task)) {
-      if (cursor.need > (cursor.cores ? room_.cores : room_.devices)) return;  // the line is done with
-      Start(task);
-    }
+    if (cursor.need > (cursor.cores ? room_.cores : room_.devices)) return;  // the line is done with
+    Start(*cursor.at->second);
     if (++cursor.at != cursor.line->tasks.end()) stops_.push({cursor.at->first, stop.cursor, false});
   }
 
-  // A task that takes a device or none stands in two lines.
-  bool IsStarted(const ReadyTask& task) const {
-    return RunsOnCores(task.gpus) && LeastDevices(task.gpus) &&
-           std::find(started_twice_.begin(), started_twice_.end(), task.id) != started_twice_.end();
-  }
-
   void Start(const ReadyTask& task) {
-    if (RunsOnCores(task.gpus) && LeastDevices(task.gpus)) started_twice_.push_back(task.id);
     Decision decision{task.id, {}, {}};
     const int count = DevicesFor(task, room_);
     decision.devices.reserve(count);
@@ -90,8 +80,8 @@ class Pass {
       room_.devices -= count;
       decision.reason = msg::StartDevices{.devices = std::move(names)};
     } else {
-      room_.cores -= std::max(1, task.cpus);
-      decision.reason = msg::StartCores{.cores = std::max(1, task.cpus)};
+      room_.cores -= NeedOf(task);
+      decision.reason = msg::StartCores{.cores = NeedOf(task)};
     }
     (count > 0 ? on_devices_ : on_cores_).push_back(PlaceOf(task));
     out_.starts.push_back(std::move(decision));
@@ -100,8 +90,7 @@ class Pass {
   void Keep(const Stop& stop) {
     const Cursor& cursor = cursors_[stop.cursor];
     if (cursor.at == cursor.line->tasks.end() || cursor.at->first > stop.place) return;  // it has started
-    const ReadyTask& task = *cursor.line->tasks.at(stop.place);
-    if (!IsStarted(task)) KeepFor(task, cursor.cores, room_);
+    KeepFor(*cursor.line->tasks.at(stop.place), room_);
   }
 
   // Only who takes the same kind of thing passes a task over: no task on cores ever kept a device from anybody.
@@ -114,17 +103,12 @@ class Pass {
     for (const auto& [need, line] : lines) {
       if (started.back() < line.tasks.begin()->first) continue;
       auto head = line.tasks.begin();
-      while (head != line.tasks.end() && HasStarted(head->first)) ++head;
+      while (head != line.tasks.end() && std::binary_search(started.begin(), started.end(), head->first)) ++head;
       if (head == line.tasks.end()) continue;
       const auto behind = started.end() - std::upper_bound(started.begin(), started.end(), head->first);
       if (behind > 0) out_.passed_over.push_back({head->first.id, static_cast<int>(behind)});
     }
   }
-  bool HasStarted(const QueuePlace& place) const {
-    return std::binary_search(on_devices_.begin(), on_devices_.end(), place) ||
-           std::binary_search(on_cores_.begin(), on_cores_.end(), place);
-  }
-
   const View& view_;
   const Time now_;
   Room room_;
@@ -132,7 +116,6 @@ class Pass {
   std::vector<Cursor> cursors_;
   std::priority_queue<Stop, std::vector<Stop>, std::greater<>> stops_;
   std::vector<QueuePlace> on_devices_, on_cores_;  // started, ascending as the walk goes
-  std::vector<TaskId> started_twice_;
   Decisions out_;
 };
 

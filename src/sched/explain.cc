@@ -54,14 +54,14 @@ std::optional<TaskId> KeptFor(const View& view, QueuePlace place, bool cores, co
     const ReadyTask* owed = FirstOwed(line, now);
     if (owed == nullptr || !(PlaceOf(*owed) < place) || (first && *first < PlaceOf(*owed))) continue;
     Room copy = room;
-    if (KeepFor(*owed, cores, copy)) first = PlaceOf(*owed);
+    if (KeepFor(*owed, copy)) first = PlaceOf(*owed);
   }
   if (!first) return std::nullopt;
   return first->id;
 }
 
 Message NeedsCores(const View& view, const ReadyTask& task, const Room& room, Time now) {
-  const int want = std::max(1, task.cpus);
+  const int want = NeedOf(task);
   if (want > room.all_cores) return msg::WhyCoresFew{.want = want, .all = room.all_cores};
   if (want <= room.cores) {
     if (auto other = KeptFor(view, PlaceOf(task), true, room, now)) {
@@ -76,7 +76,7 @@ Message NeedsCores(const View& view, const ReadyTask& task, const Room& room, Ti
 }
 
 Message NeedsDevices(const View& view, const ReadyTask& task, const Room& room, Time now) {
-  const int want = LeastDevices(task.gpus).value_or(1);
+  const int want = NeedOf(task);
   if (want > room.usable) {
     return msg::WhyDevicesOut{.want = want, .usable = room.usable, .all = static_cast<int64_t>(view.devices.size())};
   }
@@ -126,7 +126,7 @@ Message Explain(const View& view, const Task& task, const std::vector<OpenDepend
   if (view.paused) return msg::WhyPaused{};
   ReadyTask ready{task.id, task.priority, task.gpus, task.cpus, task.memory, std::nullopt, 0};
   const Room room = RoomIn(view);
-  if (!LeastDevices(task.gpus)) return NeedsCores(view, ready, room, now);
+  if (!TakesDevices(ready)) return NeedsCores(view, ready, room, now);
   return NeedsDevices(view, ready, room, now);
 }
 

@@ -42,10 +42,9 @@ inline const ReadyTask* FirstOwed(const Line& line, Time now) {
   return nullptr;
 }
 
-// The most of its counts that is free; zero stands for cores.
+// The most of its counts that is free.
 inline int DevicesFor(const ReadyTask& task, const Room& room) {
-  if (task.gpus.counts.empty()) return 1;
-  int best = 0;
+  int best = task.gpus.Least();
   for (int count : task.gpus.counts) {
     if (count <= room.devices) best = count;
   }
@@ -54,10 +53,11 @@ inline int DevicesFor(const ReadyTask& task, const Room& room) {
 
 // Takes what it needs, as far as it is free, out of the room. Not when the need is more than works now: a broken
 // device would hold up the whole yard. Returns whether it did.
-inline bool KeepFor(const ReadyTask& task, bool cores, Room& room) {
-  const int need = cores ? std::max(1, task.cpus) : LeastDevices(task.gpus).value_or(0);
-  if (need > (cores ? room.all_cores : room.usable)) return false;
-  int& left = cores ? room.cores : room.devices;
+inline bool KeepFor(const ReadyTask& task, Room& room) {
+  const bool devices = TakesDevices(task);
+  const int need = NeedOf(task);
+  if (need > (devices ? room.usable : room.all_cores)) return false;
+  int& left = devices ? room.devices : room.cores;
   left -= std::min(left, need);
   return true;
 }

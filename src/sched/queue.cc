@@ -15,20 +15,8 @@ constexpr size_t kHistoryLength = 64;
 
 }  // namespace
 
-std::optional<int> LeastDevices(const DeviceCounts& counts) {
-  if (counts.counts.empty()) return 1;
-  for (int count : counts.counts) {
-    if (count > 0) return count;
-  }
-  return std::nullopt;
-}
-
-bool RunsOnCores(const DeviceCounts& counts) { return counts.Least() == 0; }
-
-template <class F>
-void ReadyQueue::ForLines(Entry& entry, F act) {
-  if (std::optional<int> devices = LeastDevices(entry.task.gpus)) act(device_lines_, *devices, entry.device_stamp);
-  if (RunsOnCores(entry.task.gpus)) act(core_lines_, std::max(1, entry.task.cpus), entry.core_stamp);
+std::map<int, Line>& ReadyQueue::LinesOf(const ReadyTask& task) {
+  return TakesDevices(task) ? device_lines_ : core_lines_;
 }
 
 void ReadyQueue::Insert(const ReadyTask& task) {
@@ -36,39 +24,34 @@ void ReadyQueue::Insert(const ReadyTask& task) {
   TY_ASSERT(fresh);
   Entry& entry = found->second;
   const QueuePlace place = PlaceOf(task);
+  Line& line = LinesOf(task)[NeedOf(task)];
+  entry.stamp = line.starts;
+  line.tasks.emplace(place, &entry.task);
+  if (task.passed_since) line.passed.insert(place);
   order_.insert(place);
-  ForLines(entry, [&](std::map<int, Line>& lines, int need, int64_t& stamp) {
-    Line& line = lines[need];
-    stamp = line.starts;
-    line.tasks.emplace(place, &entry.task);
-    if (task.passed_since) line.passed.insert(place);
-  });
 }
 
 void ReadyQueue::Erase(TaskId id) {
   auto found = entries_.find(id);
   if (found == entries_.end()) return;
   const QueuePlace place = PlaceOf(found->second.task);
-  ForLines(found->second, [&](std::map<int, Line>& lines, int need, int64_t&) {
-    auto at = lines.find(need);
-    Line& line = at->second;
-    const bool was_head = line.tasks.begin()->first == place;
-    line.tasks.erase(place);
-    line.passed.erase(place);
-    if (line.tasks.empty()) {
-      lines.erase(at);
-      return;
-    }
-    if (!was_head || line.starts == 0) return;
-    // What passed the head passed the next one too, if it was there: counted now, when it matters.
-    Entry& next = entries_.at(line.tasks.begin()->first.id);
-    const int64_t stamp = &lines == &device_lines_ ? next.device_stamp : next.core_stamp;
-    auto first = std::find_if(line.history.begin(), line.history.end(),
-                              [&](const auto& step) { return step.first > stamp; });
-    if (first != line.history.end()) Mark(line, next, first->second, line.starts - stamp);
-  });
+  auto& lines = LinesOf(found->second.task);
+  auto at = lines.find(NeedOf(found->second.task));
+  Line& line = at->second;
+  const bool was_head = line.tasks.begin()->first == place;
+  line.tasks.erase(place);
+  line.passed.erase(place);
   order_.erase(place);
   entries_.erase(found);
+  if (line.tasks.empty()) {
+    lines.erase(at);
+  } else if (was_head && line.starts > 0) {
+    // What passed the head passed the next one too, if it was there: counted now, when it matters.
+    Entry& next = entries_.at(line.tasks.begin()->first.id);
+    auto first = std::find_if(line.history.begin(), line.history.end(),
+                              [&](const auto& step) { return step.first > next.stamp; });
+    if (first != line.history.end()) Mark(line, next, first->second, line.starts - next.stamp);
+  }
 }
 
 const ReadyTask* ReadyQueue::Find(TaskId id) const {
@@ -76,9 +59,9 @@ const ReadyTask* ReadyQueue::Find(TaskId id) const {
   return found == entries_.end() ? nullptr : &found->second.task;
 }
 
-void ReadyQueue::Mark(Line& line, Entry& entry, std::optional<Time> since, int64_t starts) {
+void ReadyQueue::Mark(Line& line, Entry& entry, Time since, int64_t starts) {
   ReadyTask& task = entry.task;
-  if (!task.passed_since || (since && *since < *task.passed_since)) task.passed_since = since;
+  if (!task.passed_since || since < *task.passed_since) task.passed_since = since;
   task.passed_starts = static_cast<int>(std::min<int64_t>(std::max<int64_t>(task.passed_starts, starts), 1 << 30));
   line.passed.insert(PlaceOf(task));
 }
@@ -86,20 +69,21 @@ void ReadyQueue::Mark(Line& line, Entry& entry, std::optional<Time> since, int64
 void ReadyQueue::MarkPassedOver(TaskId id, Time now, int starts) {
   auto found = entries_.find(id);
   if (found == entries_.end() || starts <= 0) return;
-  Entry& entry = found->second;
-  const int64_t total = entry.task.passed_starts + int64_t{starts};
-  ForLines(entry, [&](std::map<int, Line>& lines, int need, int64_t&) {
-    Line& line = lines.at(need);
-    line.starts += starts;
-    auto& history = line.history;
-    if (history.empty() || now - history.back().second >= kHistoryStep) {
-      history.emplace_back(line.starts, now);
-    } else {
-      history.back().first = line.starts;
-    }
-    if (history.size() > kHistoryLength) history.pop_front();
-    Mark(line, entry, now, total);
-  });
+  const ReadyTask& task = found->second.task;
+  Line& line = LinesOf(task).at(NeedOf(task));
+  line.starts += starts;
+  if (line.history.empty() || now - line.history.back().second >= kHistoryStep) {
+    line.history.emplace_back(line.starts, now);
+    if (line.history.size() > kHistoryLength) line.history.pop_front();
+  } else {
+    line.history.back().first = line.starts;
+  }
+  Mark(line, found->second, now, int64_t{task.passed_starts} + starts);
+  // Those already passed over that a newcomer of their line has got before.
+  for (auto behind = line.passed.upper_bound(PlaceOf(task)); behind != line.passed.end(); ++behind) {
+    Entry& other = entries_.at(behind->id);
+    Mark(line, other, now, int64_t{other.task.passed_starts} + starts);
+  }
 }
 
 }  // namespace ty

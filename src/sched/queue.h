@@ -4,6 +4,7 @@
 // wait and however different they are.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <ext/pb_ds/assoc_container.hpp>
@@ -59,7 +60,7 @@ class ReadyQueue {
   size_t size() const { return entries_.size(); }
   bool Contains(TaskId id) const { return entries_.count(id) != 0; }
 
-  // By the fewest devices that would do, and by cores for tasks that need none. A task that takes either is in both.
+  // By the fewest devices that would do, and by cores for tasks that take none.
   const std::map<int, Line>& device_lines() const { return device_lines_; }
   const std::map<int, Line>& core_lines() const { return core_lines_; }
   // How many go before it.
@@ -68,11 +69,10 @@ class ReadyQueue {
  private:
   struct Entry {
     ReadyTask task;
-    int64_t device_stamp = 0, core_stamp = 0;  // `starts` of its lines when it came
+    int64_t stamp = 0;  // `starts` of its line when it came
   };
-  template <class F>
-  void ForLines(Entry& entry, F act);
-  void Mark(Line& line, Entry& entry, std::optional<Time> since, int64_t starts);
+  std::map<int, Line>& LinesOf(const ReadyTask& task);
+  void Mark(Line& line, Entry& entry, Time since, int64_t starts);
 
   std::unordered_map<TaskId, Entry> entries_;
   std::map<int, Line> device_lines_, core_lines_;
@@ -81,9 +81,9 @@ class ReadyQueue {
       order_;
 };
 
-// The fewest devices above zero that would do; nothing when only zero does.
-std::optional<int> LeastDevices(const DeviceCounts& counts);
-// Whether it can do without a device, on cores alone.
-bool RunsOnCores(const DeviceCounts& counts);
+// A task with a device or without one is one or the other: zero stands alone (DeviceCounts::Parse).
+inline bool TakesDevices(const ReadyTask& task) { return task.gpus.Least() > 0; }
+// The fewest devices that would do; its cores when it takes none.
+inline int NeedOf(const ReadyTask& task) { return TakesDevices(task) ? task.gpus.Least() : std::max(1, task.cpus); }
 
 }  // namespace ty

@@ -21,7 +21,8 @@ boost::json::parse_options Lenient() {
 Result<boost::json::value> Parse(std::string_view text) {
   boost::json::error_code error;
   boost::json::value json = boost::json::parse(text, error, {}, Lenient());
-  if (error) return Fail(Code::kInternal, msg::StoreRefused{.what = "a stored text is not JSON: " + error.message()});
+  if (error)
+    return Fail(Code::kInternal, msg::StoreRefused{.what = "a stored text is not JSON: " + error.message()});
   return json;
 }
 
@@ -75,7 +76,8 @@ std::string FromCounts(const DeviceCounts& counts) {
 
 DeviceCounts ToCounts(std::string_view text) {
   DeviceCounts counts;
-  ForEachPiece(text, [&](std::string_view piece) { counts.counts.push_back(static_cast<int>(Number(piece))); });
+  ForEachPiece(text,
+               [&](std::string_view piece) { counts.counts.push_back(static_cast<int>(Number(piece))); });
   return counts;
 }
 
@@ -120,7 +122,9 @@ Result<std::vector<std::string>> ToList(std::string_view text) {
   return words;
 }
 
-std::string FromMessage(const Message& message) { return boost::json::serialize(ToJson(message)); }
+std::string FromMessage(const Message& message) {
+  return boost::json::serialize(ToJson(message));
+}
 
 Result<Message> ToMessage(std::string_view text) {
   const Result<boost::json::value> json = Parse(text);
@@ -128,7 +132,9 @@ Result<Message> ToMessage(std::string_view text) {
   return ParseMessage(*json);
 }
 
-std::string FromOutcome(const Outcome& outcome) { return boost::json::serialize(ToJson(outcome)); }
+std::string FromOutcome(const Outcome& outcome) {
+  return boost::json::serialize(ToJson(outcome));
+}
 
 Result<Outcome> ToOutcome(std::string_view text) {
   const Result<boost::json::value> json = Parse(text);
@@ -172,7 +178,9 @@ Result<TaskSpec> ToSpec(std::string_view text) {
   return ParseTaskSpec(*json);
 }
 
-std::string_view Name(RetryPolicy::On on) { return on == RetryPolicy::On::kAny ? "any" : "table"; }
+std::string_view Name(RetryPolicy::On on) {
+  return on == RetryPolicy::On::kAny ? "any" : "table";
+}
 
 RetryPolicy::On ToRetryOn(std::string_view name) {
   return name == "any" ? RetryPolicy::On::kAny : RetryPolicy::On::kTable;

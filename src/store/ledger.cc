@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 namespace ty {
@@ -53,34 +54,31 @@ class ThreadedStore final : public Store {
   }
 
   void Work() {
-    bool tidy = true;
-    while (true) {
-      std::vector<Order> orders = Await(tidy);
-      if (orders.empty() && tidy) return;  // closing, and nothing is left
-      if (orders.empty()) {
+    bool rested = true;
+    while (std::optional<std::vector<Order>> orders = Await(rested)) {
+      rested = orders->empty();
+      if (rested)
         ledger_->Rest();
-        tidy = true;
-        continue;
-      }
-      Serve(std::move(orders));
-      tidy = false;
+      else
+        Serve(std::move(*orders));
     }
   }
 
-  // Whatever has arrived; whatever arrives meanwhile is the next group. Nothing, when it is time to rest (not
-  // tidy) or to end (tidy).
-  std::vector<Order> Await(bool tidy) {
+  // Whatever has arrived; what arrives meanwhile is the next group. Empty when it is time to rest, nothing
+  // when the store closes and all is done.
+  std::optional<std::vector<Order>> Await(bool rested) {
     std::unique_lock lock(mutex_);
     const auto something = [this] { return !orders_.empty() || closing_; };
-    if (tidy)
+    if (rested)
       arrived_.wait(lock, something);
     else
       arrived_.wait_for(lock, kRestAfter, something);
+    if (orders_.empty() && closing_) return std::nullopt;
     return std::exchange(orders_, {});
   }
 
-  // All batches are one commit. A read sees every batch handed over before it; it may see some handed over later,
-  // so reads never cut a group in two.
+  // All batches are one commit. A read sees every batch handed over before it; it may see some handed over
+  // later, so reads never cut a group in two.
   void Serve(std::vector<Order> orders) {
     size_t first = 0;
     for (; first < orders.size() && orders[first].read; ++first) orders[first].read(ledger_->rows());

@@ -12,9 +12,9 @@ constexpr int64_t kApplicationId = 0x54594431;  // "TYD1", what file(1) sees
 
 // A step, once released, never changes: add the next one below it.
 //
-// The database itself refuses what must never be true, whoever asks: unknown states, an end without an outcome,
-// devices leased over their whole, changed events, a repeated idempotency key.
-// Times are nanoseconds since 1970, durations nanoseconds, uids 16 bytes, messages and outcomes JSON without words.
+// The database itself refuses what must never be true, whoever asks: unknown states, an end without an
+// outcome, devices leased over their whole, changed events, a repeated idempotency key. Times are nanoseconds
+// since 1970, durations nanoseconds, uids 16 bytes, messages and outcomes JSON without words.
 constexpr const char* kSteps[] = {
     // 1
     R"(
@@ -130,14 +130,8 @@ CREATE TABLE setting(
 };
 constexpr int kNewest = static_cast<int>(std::size(kSteps));
 
-// Whatever SQLite says while it first reads the file means that the file is not what it should be; only a full
-// disk and another user of it speak for themselves.
-tl::unexpected<Error> Damaged(const Connection& connection, const Error& error) {
-  if (error.code == Code::kUnavailable) return Forward(error);
-  std::string what;
-  for (const auto& [name, value] : error.message.args)
-    if (const auto* text = std::get_if<std::string>(&value); text && name == "what") what = *text;
-  return Fail(Code::kInternal, msg::StoreDamaged{.path = connection.path(), .what = what});
+tl::unexpected<Error> Damaged(const Connection& connection, const Error& trouble) {
+  return Forward(connection.AsDamaged(trouble));
 }
 
 Status TakeSteps(Connection& connection, int64_t from) {
@@ -153,7 +147,9 @@ Status TakeSteps(Connection& connection, int64_t from) {
 
 }  // namespace
 
-int NewestSchema() { return kNewest; }
+int NewestSchema() {
+  return kNewest;
+}
 
 Status Migrate(Connection& connection) {
   const Result<int64_t> version = connection.Number("PRAGMA user_version");
@@ -168,11 +164,13 @@ Status Migrate(Connection& connection) {
   if (!application) return Damaged(connection, application.error());
   const bool fresh = *version == 0 && *objects == 0;
   if (!fresh && *application != kApplicationId)
-    return Fail(Code::kInternal, msg::StoreDamaged{.path = connection.path(), .what = "it was made by another program"});
+    return Fail(Code::kInternal,
+                msg::StoreDamaged{.path = connection.path(), .what = "it was made by another program"});
 
   if (fresh)
     if (const Status sized = connection.Script("PRAGMA page_size=4096"); !sized) return sized;
-  if (const Status logged = connection.Script("PRAGMA journal_mode=WAL"); !logged) return Damaged(connection, logged.error());
+  if (const Status logged = connection.Script("PRAGMA journal_mode=WAL"); !logged)
+    return Damaged(connection, logged.error());
   if (*version == kNewest) return {};
   return TakeSteps(connection, *version);
 }

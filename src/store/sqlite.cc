@@ -48,7 +48,9 @@ int BindAll(sqlite3_stmt* statement, SqlValues values, Lifetime lifetime) {
   return SQLITE_OK;
 }
 
-bool MeansNoRoom(int error) { return error == ENOSPC || error == EDQUOT || error == EFBIG; }
+bool MeansNoRoom(int error) {
+  return error == ENOSPC || error == EDQUOT || error == EFBIG;
+}
 
 // SQLite would make the file with the process's umask; it holds the variables of people's shells. Only a file
 // that this call makes is opened here: closing one that is in use would drop SQLite's POSIX locks on it.
@@ -84,9 +86,13 @@ Status Query::End() const {
   return tl::unexpected<Error>(connection_.Trouble(rc_));
 }
 
-bool Query::IsNull(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
+bool Query::IsNull(int column) const {
+  return sqlite3_column_type(statement_, column) == SQLITE_NULL;
+}
 
-int64_t Query::Int(int column) const { return sqlite3_column_int64(statement_, column); }
+int64_t Query::Int(int column) const {
+  return sqlite3_column_int64(statement_, column);
+}
 
 std::string_view Query::Text(int column) const {
   const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement_, column));
@@ -128,11 +134,13 @@ Result<std::unique_ptr<Connection>> Connection::Open(const std::string& path) {
   int persist = 1;
   sqlite3_file_control(db, "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
   sqlite3_wal_hook(db, RememberWalPages, &connection->wal_pages_);  // stands for wal_autocheckpoint=0 too
-  // EXCLUSIVE comes before the first read: so the WAL's index is kept in memory, and no other process gets in.
+  // EXCLUSIVE comes before the first read: so the WAL's index is kept in memory, and no other process gets
+  // in.
   const Status ready = connection->Script(
-      "PRAGMA locking_mode=EXCLUSIVE; PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA mmap_size=0;"
+      "PRAGMA locking_mode=EXCLUSIVE; PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA "
+      "mmap_size=0;"
       "PRAGMA temp_store=MEMORY; PRAGMA cache_size=-4096; PRAGMA foreign_keys=ON; PRAGMA synchronous=FULL");
-  if (!ready) return Forward(ready.error());
+  if (!ready) return Forward(connection->AsDamaged(ready.error()));
   return connection;
 }
 
@@ -184,9 +192,13 @@ Result<int64_t> Connection::Number(const char* sql, SqlValues values) {
   return number;
 }
 
-int64_t Connection::changes() const { return sqlite3_changes64(db_); }
+int64_t Connection::changes() const {
+  return sqlite3_changes64(db_);
+}
 
-int64_t Connection::last_row() const { return sqlite3_last_insert_rowid(db_); }
+int64_t Connection::last_row() const {
+  return sqlite3_last_insert_rowid(db_);
+}
 
 Status Connection::Commit() {
   Status committed = Run("COMMIT");
@@ -196,7 +208,8 @@ Status Connection::Commit() {
 
 void Connection::Rollback() {
   if (sqlite3_get_autocommit(db_)) return;  // some errors have rolled back already
-  if (const Status undone = Run("ROLLBACK"); !undone) broken_ = true;
+  if (const Status undone = Run("ROLLBACK"); !undone && !broken())
+    broken_ = "a transaction could not be undone";
 }
 
 Status Connection::Checkpoint() {
@@ -204,14 +217,16 @@ Status Connection::Checkpoint() {
   const int rc = sqlite3_wal_checkpoint_v2(db_, "main", SQLITE_CHECKPOINT_PASSIVE, &left, &moved);
   if (rc != SQLITE_OK) {
     const Error trouble = Trouble(rc);
-    if (broken_) return Forward(trouble);
+    if (broken()) return Forward(trouble);
     return {};  // no room for it now: the WAL grows until there is
   }
   wal_pages_ = std::max(0, left - moved);
   return {};
 }
 
-void Connection::ShrinkMemory() { sqlite3_db_release_memory(db_); }
+void Connection::ShrinkMemory() {
+  sqlite3_db_release_memory(db_);
+}
 
 void Connection::GrowWal(int64_t bytes) {
   // Written, not fallocate()d: only written blocks spare the file system's journal at each commit.
@@ -223,12 +238,13 @@ void Connection::GrowWal(int64_t bytes) {
     const std::string zeros(256 * 1024, '\0');
     int64_t at = info.st_size;
     while (at < bytes) {
-      const size_t size = static_cast<size_t>(std::min<int64_t>(bytes - at, static_cast<int64_t>(zeros.size())));
+      const size_t size =
+          static_cast<size_t>(std::min<int64_t>(bytes - at, static_cast<int64_t>(zeros.size())));
       const ssize_t written = ::pwrite(fd, zeros.data(), size, at);
       if (written <= 0) break;
       at += written;
     }
-    if (at > info.st_size && ::fdatasync(fd) != 0) broken_ = true;
+    if (at > info.st_size && ::fdatasync(fd) != 0) broken_ = "its log could not be synced";
   }
   ::close(fd);
 }
@@ -245,16 +261,28 @@ Error Connection::Trouble(int rc) {
     case SQLITE_LOCKED:
       return {Code::kUnavailable, msg::StoreInUse{.path = path_}};
     case SQLITE_IOERR:
-      // A quota or a size limit is as good as a full disk. A failed fsync never is: what it covered is unknown.
+      // A quota or a size limit is as good as a full disk. A failed fsync never is: what it covered is
+      // unknown.
       if (rc == SQLITE_IOERR_WRITE && MeansNoRoom(sqlite3_system_errno(db_)))
         return {Code::kUnavailable, msg::StoreDiskFull{.path = path_}};
       break;
     default:
       break;
   }
-  if (!broken_) Log("store: " + path_ + " is broken: " + what + " (" + std::to_string(rc) + ")");
-  broken_ = true;
-  return {Code::kInternal, msg::StoreBroken{.path = path_, .what = what}};
+  if (!broken()) {
+    broken_ = what;
+    Log("store: " + path_ + " is broken: " + what + " (" + std::to_string(rc) + ")");
+  }
+  return Broken();
+}
+
+Error Connection::AsDamaged(const Error& trouble) const {
+  if (!broken()) return trouble;
+  return {Code::kInternal, msg::StoreDamaged{.path = path_, .what = broken_}};
+}
+
+Error Connection::Broken() const {
+  return {Code::kInternal, msg::StoreBroken{.path = path_, .what = broken_}};
 }
 
 }  // namespace ty

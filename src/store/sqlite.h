@@ -1,6 +1,6 @@
 // A thin skin on SQLite: one connection, prepared statements kept by their text, trouble told apart.
-// One thread at a time. Its whole error handling is in Status: kUnavailable when the disk is full or the file in
-// use, kInternal else; once `broken()`, the file must not be written again.
+// One thread at a time. Its whole error handling is in Status: kUnavailable when the disk is full or the file
+// in use, kInternal else; once `broken()`, the file must not be written again.
 #pragma once
 
 #include <concepts>
@@ -55,7 +55,8 @@ using SqlValues = std::initializer_list<SqlValue>;
 
 class Connection;
 
-// One run of a prepared statement that answers rows. What Text and Blob return lives until the next call of Next.
+// One run of a prepared statement that answers rows. What Text and Blob return lives until the next call of
+// Next.
 class Query {
  public:
   Query(Connection& connection, sqlite3_stmt* statement, int rc);
@@ -85,12 +86,13 @@ class Connection {
   static Result<std::unique_ptr<Connection>> Open(const std::string& path);
   ~Connection();  // writes nothing
 
-  Status Script(const char* sql);                       // several statements, kept nowhere
-  Status Run(const char* sql, SqlValues values = {});   // `sql` must be a constant: it is the key of the kept statement
-  Query Ask(const char* sql, SqlValues values = {});    // the values need to live through this call only
+  Status Script(const char* sql);  // several statements, kept nowhere
+  Status Run(const char* sql,
+             SqlValues values = {});  // `sql` must be a constant: it is the key of the kept statement
+  Query Ask(const char* sql, SqlValues values = {});  // the values need to live through this call only
   Result<int64_t> Number(const char* sql, SqlValues values = {});  // first column of the only row; 0 for none
-  int64_t changes() const;                              // rows the last Run changed
-  int64_t last_row() const;                             // rowid of the last INSERT
+  int64_t changes() const;                                         // rows the last Run changed
+  int64_t last_row() const;                                        // rowid of the last INSERT
 
   Status Begin() { return Run("BEGIN IMMEDIATE"); }
   Status Commit();
@@ -104,9 +106,11 @@ class Connection {
   // Writes the WAL once to `bytes` of zeros so that commits need no new blocks. Best effort.
   void GrowWal(int64_t bytes);
 
-  bool broken() const { return broken_; }
+  bool broken() const { return !broken_.empty(); }
+  Error Broken() const;                         // as which every later commit is refused
+  Error AsDamaged(const Error& trouble) const;  // in words for who opens it: a broken file was so before
   const std::string& path() const { return path_; }
-  Error Trouble(int rc);
+  Error Trouble(int rc);  // what a result code of the last call means
 
  private:
   explicit Connection(std::string path) : path_(std::move(path)) {}
@@ -116,7 +120,7 @@ class Connection {
   sqlite3* db_ = nullptr;
   std::unordered_map<const char*, sqlite3_stmt*> statements_;
   int wal_pages_ = 0;
-  bool broken_ = false;
+  std::string broken_;  // why the file must not be written again; empty: it may be
 };
 
 }  // namespace ty

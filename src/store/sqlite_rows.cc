@@ -33,20 +33,27 @@ Status ReadAll(Query& query, Rows& rows, Reader read) {
 }
 
 // ---- Tasks. The columns of a task in the order in which ReadTask takes them.
-#define TASK_COLUMNS                                                                                            \
-  "id, uid, name, submitted, state, priority, held, held_reason, gpus, cpus, memory, after, begin_at, not_before, " \
-  "tags, retry_max, retry_on, retry_delay, attempts, retries, began_progress, checkpoint_path, checkpoint_step, "   \
+#define TASK_COLUMNS                                                                                    \
+  "id, uid, name, submitted, state, priority, held, held_reason, gpus, cpus, memory, after, begin_at, " \
+  "not_before, "                                                                                        \
+  "tags, retry_max, retry_on, retry_delay, attempts, retries, began_progress, checkpoint_path, "        \
+  "checkpoint_step, "                                                                                   \
   "checkpoint_bytes, checkpoint_attempt, outcome, ended"
 
-constexpr char kInsertTask[] = "INSERT INTO task(" TASK_COLUMNS
-                               ", outcome_kind) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+constexpr char kInsertTask[] =
+    "INSERT INTO task(" TASK_COLUMNS
+    ", outcome_kind) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 constexpr char kUpdateTask[] =
-    "UPDATE task SET state=?5, priority=?6, held=?7, held_reason=?8, gpus=?9, cpus=?10, memory=?11, after=?12, "
-    "begin_at=?13, not_before=?14, tags=?15, retry_max=?16, retry_on=?17, retry_delay=?18, attempts=?19, retries=?20, "
-    "began_progress=?21, checkpoint_path=?22, checkpoint_step=?23, checkpoint_bytes=?24, checkpoint_attempt=?25, "
+    "UPDATE task SET state=?5, priority=?6, held=?7, held_reason=?8, gpus=?9, cpus=?10, memory=?11, "
+    "after=?12, "
+    "begin_at=?13, not_before=?14, tags=?15, retry_max=?16, retry_on=?17, retry_delay=?18, attempts=?19, "
+    "retries=?20, "
+    "began_progress=?21, checkpoint_path=?22, checkpoint_step=?23, checkpoint_bytes=?24, "
+    "checkpoint_attempt=?25, "
     "outcome=?26, ended=?27, outcome_kind=?28 "
     "WHERE id=?1 AND uid=?2 AND name=?3 AND submitted=?4 AND state=?29 AND attempts=?30";
-constexpr char kOpenTasks[] = "SELECT " TASK_COLUMNS " FROM task INDEXED BY task_open WHERE state <> 'ended' ORDER BY id";
+constexpr char kOpenTasks[] =
+    "SELECT " TASK_COLUMNS " FROM task INDEXED BY task_open WHERE state <> 'ended' ORDER BY id";
 constexpr char kCountOpen[] = "SELECT count(*) FROM task INDEXED BY task_open WHERE state <> 'ended'";
 constexpr char kFindTask[] = "SELECT " TASK_COLUMNS " FROM task WHERE id = ?";
 constexpr char kEndedTasks[] = "SELECT " TASK_COLUMNS
@@ -66,10 +73,11 @@ Status WithValues(const Task& task, Run run) {
   const std::string after = columns::FromDependencies(task.after);
   const std::string tags = columns::FromList(task.tags);
   const Checkpoint& checkpoint = task.checkpoint;
-  return run(task.id, task.uid, task.name, task.submitted, Name(task.state), task.priority, task.held, held_reason,
-             gpus, task.cpus, task.memory, after, task.begin, task.not_before, tags, task.retry.max,
-             columns::Name(task.retry.on), task.retry.delay, task.attempts, task.retries, task.began_progress,
-             checkpoint.path, checkpoint.step, checkpoint.bytes, checkpoint.attempt, outcome, task.ended, outcome_kind);
+  return run(task.id, task.uid, task.name, task.submitted, Name(task.state), task.priority, task.held,
+             held_reason, gpus, task.cpus, task.memory, after, task.begin, task.not_before, tags,
+             task.retry.max, columns::Name(task.retry.on), task.retry.delay, task.attempts, task.retries,
+             task.began_progress, checkpoint.path, checkpoint.step, checkpoint.bytes, checkpoint.attempt,
+             outcome, task.ended, outcome_kind);
 }
 
 Result<Task> ReadTask(const Query& row) {
@@ -117,12 +125,15 @@ Result<Task> ReadTask(const Query& row) {
 }
 
 // ---- Attempts.
-#define ATTEMPT_COLUMNS \
-  "uid, task, number, created, state, devices, boot, resume, started, ended, outcome, stop_reason, stop_kind"
+#define ATTEMPT_COLUMNS                                                                              \
+  "uid, task, number, created, state, devices, boot, resume, started, ended, outcome, stop_reason, " \
+  "stop_kind"
 
-constexpr char kInsertAttempt[] = "INSERT INTO attempt(" ATTEMPT_COLUMNS ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)";
+constexpr char kInsertAttempt[] =
+    "INSERT INTO attempt(" ATTEMPT_COLUMNS ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)";
 constexpr char kUpdateAttempt[] =
-    "UPDATE attempt SET state=?5, devices=?6, boot=?7, resume=?8, started=?9, ended=?10, outcome=?11, stop_reason=?12, "
+    "UPDATE attempt SET state=?5, devices=?6, boot=?7, resume=?8, started=?9, ended=?10, outcome=?11, "
+    "stop_reason=?12, "
     "stop_kind=?13 WHERE uid=?1 AND task=?2 AND number=?3 AND created=?4 AND state=?14";
 constexpr char kOpenAttempts[] =
     "SELECT " ATTEMPT_COLUMNS " FROM attempt INDEXED BY attempt_open WHERE state <> 'ended' ORDER BY uid";
@@ -134,8 +145,9 @@ Status WithValues(const Attempt& attempt, Run run) {
   const std::string devices = columns::FromList(attempt.devices);
   const auto outcome = Text(attempt.outcome, columns::FromOutcome);
   const auto stop_reason = Text(attempt.stop_reason, columns::FromMessage);
-  return run(attempt.uid, attempt.task, attempt.number, attempt.created, Name(attempt.state), devices, attempt.boot,
-             attempt.resume, attempt.started, attempt.ended, outcome, stop_reason, Name(attempt.stop_kind));
+  return run(attempt.uid, attempt.task, attempt.number, attempt.created, Name(attempt.state), devices,
+             attempt.boot, attempt.resume, attempt.started, attempt.ended, outcome, stop_reason,
+             Name(attempt.stop_kind));
 }
 
 Result<Attempt> ReadAttempt(const Query& row) {
@@ -201,16 +213,17 @@ Status SqliteRows::ExactlyOne(const Status& run, std::string what) const {
 }
 
 Status SqliteRows::Add(TaskAdded& added) {
-  const Status inserted = WithValues(
-      added.task, [&](const auto&... values) { return db_.Run(kInsertTask, {values...}); });
+  const Status inserted =
+      WithValues(added.task, [&](const auto&... values) { return db_.Run(kInsertTask, {values...}); });
   if (!inserted) return inserted;
   const Result<int64_t> environment = EnvironmentOf(added.spec.environment);
   if (!environment) return Forward(environment.error());
   const std::string spec = columns::FromSpec(added.spec);
   const std::string& key = added.idempotency_key;
-  const Status kept = db_.Run(
-      "INSERT INTO spec(task, environment, idempotency_key, request_hash, spec) VALUES(?,?,?,?,?)",
-      {added.task.id, *environment, key.empty() ? SqlValue(nullptr) : SqlValue(key), added.request_hash, spec});
+  const Status kept =
+      db_.Run("INSERT INTO spec(task, environment, idempotency_key, request_hash, spec) VALUES(?,?,?,?,?)",
+              {added.task.id, *environment, key.empty() ? SqlValue(nullptr) : SqlValue(key),
+               added.request_hash, spec});
   if (!kept && !key.empty()) return KeyTaken(key, kept.error());
   return kept;
 }
@@ -247,18 +260,21 @@ Status SqliteRows::Add(TaskChanged& changed) {
   const Status updated = WithValues(changed.task, [&](const auto&... values) {
     return db_.Run(kUpdateTask, {values..., from, changed.attempts_before});
   });
-  return ExactlyOne(updated, "task " + std::to_string(changed.task.id.value) + " was not " + std::string(from) +
-                                 " with " + std::to_string(changed.attempts_before) + " launches");
+  return ExactlyOne(updated, "task " + std::to_string(changed.task.id.value) + " was not " +
+                                 std::string(from) + " with " + std::to_string(changed.attempts_before) +
+                                 " launches");
 }
 
 Status SqliteRows::Add(AttemptAdded& added) {
-  return WithValues(added.attempt, [&](const auto&... values) { return db_.Run(kInsertAttempt, {values...}); });
+  return WithValues(added.attempt,
+                    [&](const auto&... values) { return db_.Run(kInsertAttempt, {values...}); });
 }
 
 Status SqliteRows::Add(AttemptChanged& changed) {
   const std::string_view from = Name(changed.from);
-  const Status updated = WithValues(
-      changed.attempt, [&](const auto&... values) { return db_.Run(kUpdateAttempt, {values..., from}); });
+  const Status updated = WithValues(changed.attempt, [&](const auto&... values) {
+    return db_.Run(kUpdateAttempt, {values..., from});
+  });
   return ExactlyOne(updated, "attempt " + changed.attempt.uid.Text() + " was not " + std::string(from));
 }
 
@@ -284,7 +300,8 @@ Status SqliteRows::Add(TaskErased& erased) {
   const Result<int64_t> last = db_.Number(kLastTask);
   if (!last) return Forward(last.error());
   if (*last == id.value)
-    if (const Status kept = db_.Run(kSetSetting, {std::string_view(kLastErased), std::to_string(id.value)}); !kept)
+    if (const Status kept = db_.Run(kSetSetting, {std::string_view(kLastErased), std::to_string(id.value)});
+        !kept)
       return kept;
   if (const Status gone = db_.Run("DELETE FROM attempt WHERE task = ?", {id}); !gone) return gone;
   if (const Status gone = db_.Run("DELETE FROM spec WHERE task = ?", {id}); !gone) return gone;
@@ -293,7 +310,9 @@ Status SqliteRows::Add(TaskErased& erased) {
                     "task " + std::to_string(id.value) + " to be erased had not ended");
 }
 
-Status SqliteRows::Add(SettingChanged& changed) { return db_.Run(kSetSetting, {changed.key, changed.value}); }
+Status SqliteRows::Add(SettingChanged& changed) {
+  return db_.Run(kSetSetting, {changed.key, changed.value});
+}
 
 void SqliteRows::Remember(TaskId id, TaskSpec spec) {
   recent_.emplace_front(id, std::make_shared<const TaskSpec>(std::move(spec)));
@@ -323,7 +342,8 @@ Result<OpenState> SqliteRows::LoadOpen() {
   }
   {
     Query attempts = db_.Ask(kOpenAttempts);
-    if (const Status read = ReadAll(attempts, state.attempts, ReadAttempt); !read) return Forward(read.error());
+    if (const Status read = ReadAll(attempts, state.attempts, ReadAttempt); !read)
+      return Forward(read.error());
   }
   {
     Query leases = db_.Ask("SELECT attempt, device, share_milli FROM lease ORDER BY attempt, device");
@@ -377,7 +397,8 @@ Result<std::shared_ptr<const TaskSpec>> SqliteRows::FindSpec(TaskId id) {
   for (const auto& [recent, spec] : recent_)
     if (recent == id) return spec;
   Query query = db_.Ask(
-      "SELECT spec.spec, environment.variables FROM spec JOIN environment ON environment.id = spec.environment "
+      "SELECT spec.spec, environment.variables FROM spec JOIN environment ON environment.id = "
+      "spec.environment "
       "WHERE spec.task = ?",
       {id});
   const bool found = query.Next();
@@ -399,7 +420,8 @@ Result<std::vector<Attempt>> SqliteRows::AttemptsOf(TaskId id) {
 }
 
 Result<std::optional<TaskId>> SqliteRows::FindName(std::string_view name) {
-  const Result<int64_t> id = db_.Number("SELECT id FROM task WHERE name = ? ORDER BY id DESC LIMIT 1", {name});
+  const Result<int64_t> id =
+      db_.Number("SELECT id FROM task WHERE name = ? ORDER BY id DESC LIMIT 1", {name});
   if (!id) return Forward(id.error());
   return *id == 0 ? std::nullopt : std::optional(TaskId{*id});
 }
@@ -418,7 +440,8 @@ Result<std::vector<Task>> SqliteRows::ListEnded(const EndedFilter& filter) {
   if (filter.before_ended) {
     before_ended = ToNanos(*filter.before_ended);
   } else if (filter.before != 0) {
-    const Result<int64_t> ended = db_.Number("SELECT ended FROM task WHERE id = ? AND state = 'ended'", {filter.before});
+    const Result<int64_t> ended =
+        db_.Number("SELECT ended FROM task WHERE id = ? AND state = 'ended'", {filter.before});
     if (!ended) return Forward(ended.error());
     if (*ended == 0) return NotFound(msg::TaskUnknown{.task = std::to_string(filter.before)});
     before_ended = *ended;
@@ -426,7 +449,8 @@ Result<std::vector<Task>> SqliteRows::ListEnded(const EndedFilter& filter) {
   const int64_t since = filter.since ? ToNanos(*filter.since) : std::numeric_limits<int64_t>::min();
   const std::optional<std::string_view> kind = filter.kind ? std::optional(Name(*filter.kind)) : std::nullopt;
   std::vector<Task> tasks;
-  Query query = db_.Ask(kEndedTasks, {since, before_ended, filter.before == 0 ? kLatest : filter.before, kind});
+  Query query =
+      db_.Ask(kEndedTasks, {since, before_ended, filter.before == 0 ? kLatest : filter.before, kind});
   while (static_cast<int>(tasks.size()) < filter.limit && query.Next()) {
     Result<Task> task = ReadTask(query);
     if (!task) return Forward(task.error());
@@ -440,7 +464,8 @@ Result<std::vector<Task>> SqliteRows::ListEnded(const EndedFilter& filter) {
 Result<std::vector<Event>> SqliteRows::ListEvents(int64_t after, int limit) {
   std::vector<Event> events;
   Query query =
-      db_.Ask("SELECT seq, at, kind, task, attempt, data FROM event WHERE seq > ? ORDER BY seq LIMIT ?", {after, limit});
+      db_.Ask("SELECT seq, at, kind, task, attempt, data FROM event WHERE seq > ? ORDER BY seq LIMIT ?",
+              {after, limit});
   while (query.Next()) events.push_back(ReadEvent(query));
   if (const Status end = query.End(); !end) return Forward(end.error());
   return events;

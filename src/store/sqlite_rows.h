@@ -25,7 +25,8 @@ class SqliteRows final : public Rows {
   Result<std::vector<Event>> ListEvents(int64_t after, int limit) override;
   Result<std::shared_ptr<const TaskSpec>> FindSpec(TaskId id);
 
-  // Changes the rows, or says why not. After a failure the transaction holds half of it: roll back, and Forget.
+  // Changes the rows, or says why not. After a failure the transaction holds half of it: roll back, and
+  // Forget.
   Status Apply(Change& change);
 
   // A launch mostly follows its submit at once: the newest specs are at hand without reading.

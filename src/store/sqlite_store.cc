@@ -18,6 +18,9 @@ class SqliteLedger final : public Ledger {
  public:
   explicit SqliteLedger(std::unique_ptr<Connection> connection)
       : connection_(std::move(connection)), rows_(*connection_) {}
+  ~SqliteLedger() override {
+    if (!connection_->broken() && connection_->wal_pages() > 0) (void)connection_->Checkpoint();
+  }
 
   std::vector<Receipt> Write(std::vector<Batch> batches) override;
   Rows& rows() override { return rows_; }
@@ -33,6 +36,7 @@ class SqliteLedger final : public Ledger {
 
   std::unique_ptr<Connection> connection_;
   SqliteRows rows_;
+  bool grown_ = false;
 };
 
 std::vector<Receipt> SqliteLedger::Write(std::vector<Batch> batches) {
@@ -43,8 +47,7 @@ std::vector<Receipt> SqliteLedger::Write(std::vector<Batch> batches) {
   if (connection_->wal_pages() > kWalFull) (void)connection_->Checkpoint();
   Status written = WriteAsOne(batches);
   const bool blame_one = !written && written.error().code != Code::kUnavailable && !connection_->broken();
-  if (blame_one && batches.size() > 1)
-    written = WriteOneByOne(batches, receipts);
+  if (blame_one && batches.size() > 1) written = WriteOneByOne(batches, receipts);
 
   for (size_t i = 0; i < batches.size(); ++i) {
     if (!written) receipts[i].committed = written;
@@ -57,7 +60,7 @@ std::vector<Receipt> SqliteLedger::Write(std::vector<Batch> batches) {
 
 // The common case, without a savepoint: all is well.
 Status SqliteLedger::WriteAsOne(std::vector<Batch>& batches) {
-  Status status = connection_->broken() ? tl::unexpected<Error>(connection_->Trouble(0)) : connection_->Begin();
+  Status status = connection_->broken() ? Forward(connection_->Broken()) : connection_->Begin();
   if (!status) return status;
   for (Batch& batch : batches) {
     status = ApplyAll(batch);
@@ -115,29 +118,32 @@ void SqliteLedger::ReadSpecs(const Batch& batch, Receipt& receipt) {
     Result<std::shared_ptr<const TaskSpec>> spec = rows_.FindSpec(id);
     if (spec)
       receipt.specs.emplace_back(id, std::move(*spec));
-    else
-      Log("store: the spec of task " + std::to_string(id.value) + " cannot be read: " + spec.error().message.id);
+    else if (spec.error().code != Code::kNotFound)
+      Log("store: the spec of task " + std::to_string(id.value) +
+          " cannot be read: " + spec.error().message.id);
   }
 }
 
+// Also what makes the first start quick: the WAL is grown when there is time for it.
 void SqliteLedger::Rest() {
   if (connection_->broken()) return;
   if (connection_->wal_pages() > 0) (void)connection_->Checkpoint();
+  if (!std::exchange(grown_, true)) connection_->GrowWal(kWalBytes);
   connection_->ShrinkMemory();
 }
 
 }  // namespace
 
-bool IsBroken(const Error& error) { return error.message.id == msg::StoreBroken::kId; }
+bool IsBroken(const Error& error) {
+  return error.message.id == msg::StoreBroken::kId;
+}
 
 Result<std::unique_ptr<Store>> OpenSqliteStore(const std::string& folder) {
   Result<std::unique_ptr<Connection>> connection = Connection::Open(StatePaths{folder}.Database());
   if (!connection) return Forward(connection.error());
   if (const Status migrated = Migrate(**connection); !migrated) return Forward(migrated.error());
-  if (const Status swept = SqliteRows(**connection).Sweep(); !swept) return Forward(swept.error());
-  // What the last run left in the WAL goes home, so that the WAL begins at its start again.
-  if (const Status moved = (*connection)->Checkpoint(); !moved) return Forward(moved.error());
-  (*connection)->GrowWal(kWalBytes);
+  if (const Status swept = SqliteRows(**connection).Sweep(); !swept)
+    return Forward((*connection)->AsDamaged(swept.error()));
   return OnThread(std::make_unique<SqliteLedger>(std::move(*connection)));
 }
 

@@ -21,7 +21,7 @@ namespace ty {
 
 struct TaskAdded {
   Task task;
-  TaskSpec spec;           // its environment is stored once by hash
+  TaskSpec spec;                // its environment is stored once by hash
   std::string idempotency_key;  // empty: none
   std::string request_hash;     // of the submitted JSON, to tell a repeat from a clash of keys
 };
@@ -35,7 +35,8 @@ struct TaskChanged {
 struct AttemptAdded {
   Attempt attempt;
 };
-// Guarded: exactly one row must have been in state `from`. uid, task, number and time of creation never change.
+// Guarded: exactly one row must have been in state `from`. uid, task, number and time of creation never
+// change.
 struct AttemptChanged {
   AttemptState from;
   Attempt attempt;
@@ -54,7 +55,8 @@ struct EventAdded {
   Event event;  // seq given by the Yard, one more than the last; refused when it is not above the last
 };
 struct TaskErased {
-  TaskId task;  // ended, no lease left: goes with its spec and attempts; its events stay, its number is not used again
+  TaskId task;  // ended, no lease left: goes with its spec and attempts; its events stay, its number is not
+                // used again
 };
 struct SettingChanged {
   std::string key, value;  // "queue.paused", "next_task", …
@@ -68,8 +70,8 @@ struct Batch {
   std::vector<TaskId> specs_wanted;  // read after the commit, for launches
 };
 
-// `committed` fails with kUnavailable when there was no room on the disk, kConflict when an idempotency key was
-// used before, kInternal when a guard or rule refused a change, or the store is broken (IsBroken).
+// `committed` fails with kUnavailable when there was no room on the disk, kConflict when an idempotency key
+// was used before, kInternal when a guard or rule refused a change, or the store is broken (IsBroken).
 struct Receipt {
   uint64_t number = 0;
   Status committed;
@@ -102,10 +104,10 @@ struct TaskRecord {
 };
 
 struct EndedFilter {
-  std::optional<Time> since;   // ended at or after
-  std::string tag;             // empty: any
+  std::optional<Time> since;  // ended at or after
+  std::string tag;            // empty: any
   std::optional<OutcomeKind> kind;
-  // The page before: id and end of its last task. The id alone will do while that task is not erased. 0: none.
+  // Last task of the page before, and when it ended; the id alone will do unless it was erased since. 0: none.
   int64_t before = 0;
   std::optional<Time> before_ended;
   int limit = 100;
@@ -121,11 +123,11 @@ class Rows {
  public:
   virtual ~Rows() = default;
   virtual Result<OpenState> LoadOpen() = 0;
-  virtual Result<std::optional<TaskId>> LastTask() = 0;               // the highest number there is: @last
-  virtual Result<TaskRecord> FindTask(TaskId id) = 0;                 // NotFound when erased or never there
+  virtual Result<std::optional<TaskId>> LastTask() = 0;  // the highest number there is: @last
+  virtual Result<TaskRecord> FindTask(TaskId id) = 0;    // NotFound when erased or never there
   virtual Result<std::optional<TaskId>> FindName(std::string_view name) = 0;  // the newest of that name
   virtual Result<std::optional<KeptKey>> FindKey(std::string_view idempotency_key) = 0;
-  virtual Result<std::vector<Task>> ListEnded(const EndedFilter& filter) = 0;  // the last to end first
+  virtual Result<std::vector<Task>> ListEnded(const EndedFilter& filter) = 0;   // the last to end first
   virtual Result<std::vector<Event>> ListEvents(int64_t after, int limit) = 0;  // seq > after, ascending
 };
 
@@ -136,10 +138,12 @@ class Store {
   virtual void Read(std::function<void(Rows&)> read) = 0;  // after every batch handed over before
 };
 
-// Whether the file on disk can no longer be relied on. Nothing more is committed then; the daemon ends (exit 70).
+// Whether the file on disk can no longer be relied on. Nothing more is committed then; the daemon ends (exit
+// 70).
 bool IsBroken(const Error& error);
 
-// `folder` exists and is private. Refuses a newer schema without writing, and a file that another process has open.
+// `folder` exists and is private. Refuses a newer schema without writing, and a file that another process has
+// open.
 Result<std::unique_ptr<Store>> OpenSqliteStore(const std::string& folder);
 std::unique_ptr<Store> MakeMemoryStore();
 

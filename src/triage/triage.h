@@ -1,7 +1,10 @@
 // Triage says how an attempt ended and whether trying again can help. Table-driven and pure (contracts C10).
+// Exit code and signal are the truth; the log only explains them: a run that exited 0 succeeded whatever it wrote.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/time.h"
@@ -42,7 +45,10 @@ struct RetryAdvice {
 };
 RetryAdvice Advise(const Outcome& outcome, const RetryPolicy& policy, const History& history);
 
-// For the receipt: what happens when it crashes.
+// The policy in one sentence, for the receipt.
 Message DescribeRetry(const RetryPolicy& policy);
+
+// The class that one line of a log speaks for; kNone for most lines. Quick: ingest asks for every line of a tail.
+FailureClass ReadSign(std::string_view line);
 
 }  // namespace ty

@@ -14,12 +14,15 @@ constexpr CatalogueEntry kTable[] = {
 
 }  // namespace
 
-std::span<const CatalogueEntry> Catalogue() { return std::span(kTable).subspan(1); }
+std::span<const CatalogueEntry> Catalogue() {
+  return std::span(kTable).subspan(1);
+}
 
 const CatalogueEntry* FindInCatalogue(std::string_view id) {
   std::span<const CatalogueEntry> all = Catalogue();
-  auto entry = std::lower_bound(all.begin(), all.end(), id,
-                                [](const CatalogueEntry& e, std::string_view wanted) { return e.id < wanted; });
+  auto entry =
+      std::lower_bound(all.begin(), all.end(), id,
+                       [](const CatalogueEntry& e, std::string_view wanted) { return e.id < wanted; });
   return entry != all.end() && entry->id == id ? &*entry : nullptr;
 }
 

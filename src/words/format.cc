@@ -29,7 +29,9 @@ std::string Tenths(int64_t tenths) {
   return text;
 }
 
-std::string Padded(int number) { return (number < 10 ? "0" : "") + std::to_string(number); }
+std::string Padded(int number) {
+  return (number < 10 ? "0" : "") + std::to_string(number);
+}
 
 tm LocalTime(Time time) {
   time_t whole = std::chrono::floor<seconds>(time.time_since_epoch()).count();

@@ -68,7 +68,8 @@ class Sentence {
   std::string Chosen(std::string_view choices, const Value& value) {
     size_t bar = choices.find('|');
     bool one = Whole(value) == 1;
-    return std::string(one || bar == std::string_view::npos ? choices.substr(0, bar) : choices.substr(bar + 1));
+    return std::string(one || bar == std::string_view::npos ? choices.substr(0, bar)
+                                                            : choices.substr(bar + 1));
   }
 
   std::string Typed(std::string_view type, const Value& value) {

@@ -27,8 +27,8 @@ Language FromAcceptLanguage(std::string_view header);
 std::string Render(const Message& message, Language language, std::optional<Time> now = std::nullopt);
 
 std::string FormatDuration(Duration length, Language language);  // "1 h 30 min", "1 小时 30 分"
-std::string FormatBytes(int64_t bytes);                           // "3.5 GiB"
-std::string FormatReal(double number);                            // four digits: "0.5312"
+std::string FormatBytes(int64_t bytes);                          // "3.5 GiB"
+std::string FormatReal(double number);                           // four digits: "0.5312"
 // Local time: "22:00" on the day of `now`, else "2026-11-30 22:00".
 std::string FormatTime(Time time, std::optional<Time> now = std::nullopt);
 

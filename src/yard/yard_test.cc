@@ -14,7 +14,8 @@ TEST(Yard, StartsATaskOnlyAfterItsRowIsDurable) {
   size_t launched_at_commit = 99;
   std::vector<SubmitItem> items(1);
   items[0].spec = Spec({"train"});
-  yard.inbox->Post(Submit{std::move(items), {}, {}, [&](auto) { launched_at_commit = yard.engine->launched.size(); }});
+  yard.inbox->Post(
+      Submit{std::move(items), {}, {}, [&](auto) { launched_at_commit = yard.engine->launched.size(); }});
   yard.yard->Turn(yard.now);
   EXPECT_EQ(yard.engine->launched.size(), 0u) << "the commit has been handed over, its receipt not read";
   yard.Settle();
@@ -354,7 +355,9 @@ TEST(Yard, TheTasksVariablesWinOverTheShellsButNeverOverOurs) {
   spec.variables = {{"FOO", "mine"}, {"TRAINYARD_TASK", "99"}, {"PYTHONUNBUFFERED", "0"}};
   yard.MustSubmit(spec);
   const std::vector<std::string>& variables = yard.engine->launched[0].environment;
-  auto has = [&](const std::string& v) { return std::find(variables.begin(), variables.end(), v) != variables.end(); };
+  auto has = [&](const std::string& v) {
+    return std::find(variables.begin(), variables.end(), v) != variables.end();
+  };
   EXPECT_TRUE(has("FOO=mine"));
   EXPECT_TRUE(has("TRAINYARD_TASK=1"));
   EXPECT_TRUE(has("PYTHONUNBUFFERED=0"));
@@ -376,8 +379,9 @@ TEST(Yard, EventsAreNumberedWithoutGapAndTellTheStory) {
   yard.See(task, Progress{1, 2, "epoch", ""});
   yard.Exit(task, 0);
   EXPECT_EQ(yard.EventKinds(task),
-            (std::vector<std::string>{"task.submitted", "attempt.planned", "lease.granted", "attempt.started", "progress.mark",
-                                      "progress.mark", "attempt.ended", "lease.released", "task.ended"}));
+            (std::vector<std::string>{"task.submitted", "attempt.planned", "lease.granted", "attempt.started",
+                                      "progress.mark", "progress.mark", "attempt.ended", "lease.released",
+                                      "task.ended"}));
   std::vector<Event> events;
   yard.store->Read([&](Rows& rows) { events = *rows.ListEvents(0, 1000); });
   for (size_t i = 0; i < events.size(); i++) EXPECT_EQ(events[i].seq, static_cast<int64_t>(i + 1));

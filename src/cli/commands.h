@@ -1,0 +1,20 @@
+// Every command, in the order of the help.
+#pragma once
+
+#include "cli/command.h"
+
+namespace ty {
+
+extern const Command kUpCommand, kDownCommand, kStatusCommand, kDoctorCommand, kRunCommand, kSubmitCommand, kLsCommand,
+    kShowCommand, kWhyCommand, kLogsCommand, kWaitCommand, kCancelCommand, kHoldCommand, kReleaseCommand, kRetryCommand,
+    kPriorityCommand, kPauseCommand, kResumeCommand, kRmCommand, kDevicesCommand, kEventsCommand, kConfigCommand,
+    kVersionCommand;
+
+inline constexpr const Command* kCommands[] = {
+    &kRunCommand,      &kSubmitCommand, &kLsCommand,     &kShowCommand,   &kWhyCommand,    &kLogsCommand,
+    &kWaitCommand,     &kCancelCommand, &kHoldCommand,   &kReleaseCommand, &kRetryCommand, &kPriorityCommand,
+    &kPauseCommand,    &kResumeCommand, &kRmCommand,     &kDevicesCommand, &kEventsCommand, &kUpCommand,
+    &kDownCommand,     &kStatusCommand, &kDoctorCommand, &kConfigCommand, &kVersionCommand,
+};
+
+}  // namespace ty

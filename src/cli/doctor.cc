@@ -1,0 +1,281 @@
+// trainyard doctor: looks at all the yard rests on; each finding says what is right or the command that mends it.
+// It starts nothing and needs no running yard.
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pwd.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/statfs.h>
+#include <sys/sysinfo.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <vector>
+
+#include "base/text.h"
+#include "cli/answer.h"
+#include "cli/caller.h"
+#include "cli/command.h"
+#include "cli/files.h"
+#include "cli/link.h"
+#include "cli/start.h"
+#include "messages.h"
+#include "posix/files.h"
+
+namespace ty {
+namespace {
+
+namespace json = boost::json;
+
+enum class Level : unsigned char { kGood, kNote, kBad };
+
+struct Finding {
+  const char* check;  // its name in JSON
+  Level level;
+  Message text;
+  std::string mend = {};  // a command, where one helps
+};
+
+constexpr int64_t kLittleSpace = int64_t{2} << 30;
+
+const char* NetworkFileSystem(int64_t type) {
+  switch (type & 0xFFFFFFFF) {
+    case 0x6969: return "NFS";
+    case 0xFF534D42: case 0xFE534D42: case 0x517B: return "SMB";
+    case 0x0BD00BD0: return "Lustre";
+    case 0x47504653: return "GPFS";
+    case 0x00C36400: return "Ceph";
+    case 0x5346414F: return "AFS";
+    case 0x65735546: return "FUSE";
+    case 0x01021997: return "9p";
+    default: return nullptr;
+  }
+}
+
+void LookAtConfig(const Caller& caller, std::vector<Finding>& findings) {
+  if (caller.config.file.empty()) return;
+  findings.push_back({"config", Level::kGood, msg::DoctorConfig{.file = caller.config.file}});
+}
+
+void LookAtState(const Caller& caller, std::vector<Finding>& findings) {
+  const std::string& home = caller.state.home;
+  if (home.empty()) {
+    findings.push_back({"state_folder", Level::kBad, msg::CliNoHome{}, "export TRAINYARD_HOME=/var/tmp/trainyard"});
+    return;
+  }
+  // Of a folder that is yet to be made, the one above it tells.
+  std::string there = home;
+  while (!IsFolder(there) && there.size() > 1) there = ParentFolder(there);
+  if (access(there.c_str(), R_OK | W_OK | X_OK) != 0) {
+    findings.push_back({"state_folder", Level::kBad, msg::CliHomeUnusable{.home = home, .why = strerror(errno)},
+                        "ls -ld " + ShellQuote(there)});
+    return;
+  }
+  struct statfs disk {};
+  if (statfs(there.c_str(), &disk) != 0) return;
+  int64_t room = static_cast<int64_t>(disk.f_bavail) * static_cast<int64_t>(disk.f_bsize);
+  if (const char* network = NetworkFileSystem(disk.f_type))
+    findings.push_back({"state_folder", Level::kBad, msg::DoctorNetwork{.home = home, .kind = network},
+                        "export TRAINYARD_HOME=/var/tmp/trainyard-" + std::to_string(geteuid())});
+  else if (room < kLittleSpace)
+    findings.push_back({"state_folder", Level::kBad, msg::DoctorLittleSpace{.home = home, .room = room},
+                        "df -h " + ShellQuote(there)});
+  else
+    findings.push_back({"state_folder", Level::kGood, msg::DoctorState{.home = home, .room = room}});
+}
+
+std::string ContainmentHere() {
+  if (access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0 && access("/sys/fs/cgroup/cgroup.procs", W_OK) == 0)
+    return "cgroup2";
+  return "subreaper";
+}
+
+void LookAtYard(Caller& caller, std::vector<Finding>& findings) {
+  std::string containment = ContainmentHere();
+  auto line = caller.state.home.empty() ? SysResult<HttpLine>(FailErrno(ENOENT)) : HttpLine::Open(caller.state.Socket());
+  if (line) {
+    auto link = Link::Open(caller, Link::Need::kFind);
+    auto status = link ? link->Get("/api/v1/status") : Result<json::value>(tl::unexpected(link.error()));
+    if (!status) {
+      findings.push_back({"daemon", Level::kBad, status.error().message, "trainyard down; trainyard up"});
+    } else {
+      findings.push_back({"daemon", Level::kGood,
+                          msg::DoctorRunning{.pid = std::to_string(IntAt(*status, "pid").value_or(0)),
+                                             .version = TextAt(*status, "version"),
+                                             .url = TextAt(*status, "url")}});
+      containment = TextAt(*status, "containment");
+    }
+  } else if (line.error() != ENOENT && line.error() != ECONNREFUSED && line.error() != ENOTDIR) {
+    findings.push_back({"daemon", Level::kBad,
+                        msg::CliUnreachable{.socket = caller.state.Socket(), .why = strerror(line.error())},
+                        "ls -l " + ShellQuote(caller.state.Socket())});
+  } else if (auto since = DownSince(caller.state)) {
+    findings.push_back({"daemon", Level::kNote, msg::DoctorDown{.since = *since}, "trainyard up"});
+  } else if (!caller.state.home.empty() && Exists(caller.state.Database())) {
+    findings.push_back({"daemon", Level::kBad, msg::DoctorCrashed{.log = caller.state.Log()}, "trainyard up"});
+  } else {
+    findings.push_back({"daemon", Level::kNote, msg::DoctorNeverUp{}, "trainyard up"});
+  }
+  bool strong = containment == "cgroup2" || containment == "freezer";
+  findings.push_back({"containment", strong ? Level::kGood : Level::kNote,
+                      strong ? Message(msg::DoctorContained{.kind = containment}) : Message(msg::DoctorSubreaper{})});
+}
+
+void LookAtShim(std::vector<Finding>& findings) {
+  std::string shim = ProgramFolder() + "/trainyard-shim";
+  if (IsProgram(shim))
+    findings.push_back({"shim", Level::kGood, msg::DoctorShim{.path = shim}});
+  else
+    findings.push_back({"shim", Level::kBad, msg::DoctorNoShim{.path = shim}});
+}
+
+// What a program prints, at most 10 s long; empty when it fails.
+std::string OutputOf(const std::vector<std::string>& words) {
+  constexpr int kLimit_ms = 10'000;
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return {};
+  UniqueFd out(ends[0]), in(ends[1]);
+  std::vector<char*> argv;
+  for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  pid_t child = fork();
+  if (child < 0) return {};
+  if (child == 0) {
+    dup2(in.get(), 1);
+    int null = open("/dev/null", O_RDWR);
+    dup2(null, 0);
+    dup2(null, 2);
+    execvp(argv[0], argv.data());
+    _exit(127);
+  }
+  in.Reset();
+  std::string text;
+  pollfd wait{out.get(), POLLIN, 0};
+  char block[4096];
+  while (text.size() < sizeof block && poll(&wait, 1, kLimit_ms) > 0) {
+    ssize_t got = read(out.get(), block, sizeof block);
+    if (got <= 0) break;
+    text.append(block, static_cast<size_t>(got));
+  }
+  kill(child, SIGKILL);  // it has ended, or takes too long
+  waitpid(child, nullptr, 0);
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+  return text;
+}
+
+void LookAtPython(std::vector<Finding>& findings) {
+  std::string python = FindProgram("python3", Environment("PATH"), CurrentFolder());
+  if (python.empty()) {
+    findings.push_back({"python", Level::kNote, msg::DoctorNoPython{}, "sudo apt install python3"});
+    return;
+  }
+  std::string seen = OutputOf({python, "-c",
+                               "import sys,importlib.util as u\n"
+                               "print('%d.%d.%d' % sys.version_info[:3], int(u.find_spec('torch') is not None))"});
+  size_t space = seen.find(' ');
+  if (space == std::string::npos) {
+    findings.push_back({"python", Level::kBad, msg::DoctorPythonBroken{.path = python}, ShellQuote(python) + " -V"});
+    return;
+  }
+  findings.push_back({"python", Level::kGood, msg::DoctorPython{.version = seen.substr(0, space), .path = python}});
+  if (seen.substr(space + 1) == "1")
+    findings.push_back({"torch", Level::kGood, msg::DoctorTorch{.path = python}});
+  else
+    findings.push_back({"torch", Level::kNote, msg::DoctorNoTorch{.path = python}, ShellQuote(python) + " -m pip install torch"});
+}
+
+void LookAtMachine(std::vector<Finding>& findings) {
+  cpu_set_t cpus;
+  int cores = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus)
+                                                            : static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  struct sysinfo memory {};
+  sysinfo(&memory);
+  findings.push_back({"machine", Level::kGood,
+                      msg::DoctorMachine{.cores = cores,
+                                         .memory = static_cast<int64_t>(memory.totalram) * memory.mem_unit}});
+}
+
+void LookAtLogout(std::vector<Finding>& findings) {
+  const passwd* user = getpwuid(geteuid());
+  std::string name = user ? user->pw_name : Environment("USER");
+  bool systemd = IsFolder("/run/systemd/system");
+  if (geteuid() == 0 || !systemd || Exists("/var/lib/systemd/linger/" + name))
+    findings.push_back({"logout", Level::kGood, msg::DoctorLinger{}});
+  else
+    findings.push_back({"logout", Level::kNote, msg::DoctorNoLinger{}, "loginctl enable-linger " + ShellQuote(name)});
+}
+
+int CountNvidiaOnBus() {
+  const std::string bus = "/sys/bus/pci/devices";
+  auto devices = ListFolder(bus);
+  int count = 0;
+  if (!devices) return count;
+  for (const std::string& device : *devices) {
+    auto vendor = ReadFile(bus + "/" + device + "/vendor", 64), kind = ReadFile(bus + "/" + device + "/class", 64);
+    if (vendor && kind && vendor->rfind("0x10de", 0) == 0 && kind->rfind("0x03", 0) == 0) ++count;
+  }
+  return count;
+}
+
+void LookAtGpus(std::vector<Finding>& findings) {
+  auto nodes = ListFolder("/dev");
+  int count = 0;
+  if (nodes)
+    for (const std::string& node : *nodes)
+      if (node.rfind("nvidia", 0) == 0 && node.size() > 6 && node.find_first_not_of("0123456789", 6) == std::string::npos)
+        ++count;
+  int on_bus = CountNvidiaOnBus();
+  bool driver = Exists("/proc/driver/nvidia/version");
+  if (count > 0 && driver)
+    findings.push_back({"gpus", Level::kGood, msg::DoctorGpus{.count = count}});
+  else if (count > 0 || on_bus > 0)
+    findings.push_back({"gpus", Level::kBad, msg::DoctorGpusNoDriver{.count = std::max(count, on_bus)}, "nvidia-smi"});
+  else
+    findings.push_back({"gpus", Level::kGood, msg::DoctorNoGpus{}});
+}
+
+const char* LevelName(Level level) { return level == Level::kGood ? "good" : level == Level::kNote ? "note" : "bad"; }
+
+void PrintFindings(const Caller& caller, const std::vector<Finding>& findings) {
+  if (caller.json) {
+    json::array items;
+    for (const Finding& finding : findings)
+      items.push_back({{"check", finding.check},
+                       {"level", LevelName(finding.level)},
+                       {"text", caller.Words(finding.text)},
+                       {"mend", finding.mend.empty() ? json::value() : json::value(finding.mend)}});
+    caller.Print(json::serialize(json::object{{"items", items}, {"next", nullptr}}) + "\n");
+    return;
+  }
+  for (const Finding& finding : findings) {
+    bool good = finding.level == Level::kGood, bad = finding.level == Level::kBad;
+    Paint paint = good ? Paint::kGreen : bad ? Paint::kRed : Paint::kYellow;
+    caller.Print(caller.Painted(paint, good ? "✓" : bad ? "✗" : "!") + " " + caller.Words(finding.text) + "\n");
+    if (!finding.mend.empty()) caller.Print("    " + Printable(finding.mend) + "\n");
+  }
+}
+
+int Doctor(Caller& caller, const Invocation&) {
+  std::vector<Finding> findings;
+  LookAtConfig(caller, findings);
+  LookAtState(caller, findings);
+  LookAtYard(caller, findings);
+  LookAtShim(findings);
+  LookAtMachine(findings);
+  LookAtGpus(findings);
+  LookAtPython(findings);
+  LookAtLogout(findings);
+  PrintFindings(caller, findings);
+  bool bad = std::any_of(findings.begin(), findings.end(), [](const Finding& f) { return f.level == Level::kBad; });
+  return bad ? kFailed : kDone;
+}
+
+}  // namespace
+
+const Command kDoctorCommand = {"doctor", "", "cli.about_doctor", {}, Doctor};
+
+}  // namespace ty

@@ -1,0 +1,77 @@
+#include "cli/facts.h"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <vector>
+
+#include "base/text.h"
+#include "cli/answer.h"
+#include "messages.h"
+
+namespace ty {
+namespace {
+
+namespace json = boost::json;
+
+std::string UserName() {
+  const passwd* user = getpwuid(geteuid());
+  return user ? user->pw_name : Environment("USER");
+}
+
+// The line that brings the page to the machine the user sits at: "ssh -L 7788:127.0.0.1:7788 ann@10.0.0.5".
+std::string TunnelLine(const std::string& url) {
+  std::string connection = Environment("SSH_CONNECTION");  // client address, port, server address, port
+  std::vector<std::string> words;
+  for (size_t start = 0; start < connection.size();) {
+    size_t end = std::min(connection.find(' ', start), connection.size());
+    if (end > start) words.push_back(connection.substr(start, end - start));
+    start = end + 1;
+  }
+  size_t colon = url.rfind(':');
+  if (words.size() != 4 || colon == std::string::npos) return {};
+  std::string port = url.substr(colon + 1, url.find('/', colon) - colon - 1);
+  std::string line = "ssh -L " + port + ":127.0.0.1:" + port + " ";
+  if (words[3] != "22") line += "-p " + words[3] + " ";
+  return line + UserName() + "@" + words[2];
+}
+
+std::string DevicesOf(const Caller& caller, const json::value& status) {
+  std::string names;
+  for (const json::value& device : ItemsAt(status, "devices")) names += (names.empty() ? "" : ", ") + TextAt(device, "id");
+  return names.empty() ? caller.Words(msg::CliNoDevices{}) : Printable(names);
+}
+
+}  // namespace
+
+void PrintFacts(const Caller& caller, const json::value& status) {
+  struct Row {
+    Message title;
+    std::string text;
+  };
+  std::string url = TextAt(status, "url");
+  std::vector<Row> rows = {
+      {msg::CliFactAddress{}, url.empty() ? caller.Words(msg::CliFactNoAddress{}) : Printable(url)},
+      {msg::CliFactDevices{}, DevicesOf(caller, status)},
+      {msg::CliFactState{}, Printable(TextAt(status, "home"))},
+      {msg::CliFactLogout{}, caller.Words(FlagAt(status, "survives_logout") ? Message(msg::CliFactLogoutYes{})
+                                                                             : Message(msg::CliFactLogoutNo{.user = UserName()}))},
+      {msg::CliFactReboot{}, caller.Words(FlagAt(status, "survives_reboot") ? Message(msg::CliFactRebootYes{})
+                                                                             : Message(msg::CliFactRebootNo{}))},
+  };
+  int wide = 0;
+  for (const Row& row : rows) wide = std::max(wide, DisplayWidth(caller.Words(row.title)));
+  std::string tunnel = TunnelLine(url);
+  for (const Row& row : rows) {
+    std::string title = caller.Words(row.title);
+    std::string space(static_cast<size_t>(wide - DisplayWidth(title)) + 2, ' ');
+    caller.Print("  " + title + space + row.text + "\n");
+    if (&row == &rows.front() && !tunnel.empty())
+      caller.Print("  " + std::string(static_cast<size_t>(wide) + 2, ' ') +
+                   caller.Words(msg::CliFactTunnel{.line = tunnel}) + "\n");
+  }
+}
+
+}  // namespace ty

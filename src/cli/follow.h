@@ -1,0 +1,29 @@
+// Following one task: to its end, with or without its log.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "cli/caller.h"
+#include "cli/link.h"
+
+namespace ty {
+
+struct LogChoice {
+  std::string task;
+  int attempt = 0;      // 0: the newest, and those that follow it
+  bool follow = false;
+  bool raw = false;     // the task's bytes as they are
+  int64_t tail = -1;    // only the last lines; -1: all
+};
+// Prints the log to stdout; with `follow` until the task has ended or Ctrl-C.
+Status PrintLog(Caller& caller, Link& link, const LogChoice& choice);
+
+// Waits for the end of one task. A failed one's last lines and exception line are shown, unless its log was.
+// The exit code of contracts C14; 130 when Ctrl-C left the task running.
+int WaitForEnd(Caller& caller, Link& link, const std::string& task, bool show_log);
+
+// The end of a failed task's log, on stderr or stdout.
+void PrintTail(const Caller& caller, Link& link, const boost::json::value& task, bool to_stderr, bool with_lines = true);
+
+}  // namespace ty

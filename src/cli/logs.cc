@@ -1,0 +1,57 @@
+// trainyard logs: what a task wrote.
+#include "base/text.h"
+#include "cli/caller.h"
+#include "cli/command.h"
+#include "cli/follow.h"
+#include "cli/interrupt.h"
+#include "cli/link.h"
+#include "cli/select.h"
+#include "messages.h"
+
+namespace ty {
+namespace {
+
+constexpr Option kOptions[] = {
+    {"-f,--follow", Option::Takes::kNothing, "", "cli.option_logs_follow"},
+    {"--raw", Option::Takes::kNothing, "", "cli.option_raw"},
+    {"--attempt", Option::Takes::kValue, "N", "cli.option_attempt"},
+    {"--tail", Option::Takes::kValue, "N", "cli.option_tail"},
+};
+
+Result<LogChoice> ChoiceOf(const Invocation& invocation) {
+  if (invocation.words.size() != 1) return Invalid(msg::CliNameOneTask{});
+  AttemptChoice chosen = ChooseAttempt(invocation.words.front());
+  LogChoice choice{.task = chosen.task,
+                   .attempt = chosen.attempt,
+                   .follow = invocation.Has("follow"),
+                   .raw = invocation.Has("raw")};
+  if (invocation.Has("attempt")) {
+    auto number = ParseInt(invocation.Value("attempt"));
+    if (!number || *number < 1 || *number > 1'000'000)
+      return Invalid(msg::CliNumber{.option = "--attempt", .value = invocation.Value("attempt"), .least = 1});
+    choice.attempt = static_cast<int>(*number);
+  }
+  if (invocation.Has("tail")) {
+    auto lines = ParseInt(invocation.Value("tail"));
+    if (!lines || *lines < 0) return Invalid(msg::CliNumber{.option = "--tail", .value = invocation.Value("tail"), .least = 0});
+    choice.tail = *lines;
+  }
+  return choice;
+}
+
+int Logs(Caller& caller, const Invocation& invocation) {
+  auto choice = ChoiceOf(invocation);
+  if (!choice) return caller.Complain(choice.error());
+  auto link = Link::Open(caller, Link::Need::kFind);
+  if (!link) return caller.Complain(link.error());
+  if (choice->follow) CatchInterrupts();
+  Status printed = PrintLog(caller, *link, *choice);
+  if (Interrupted()) return 130;
+  return printed ? kDone : caller.Complain(printed.error());
+}
+
+}  // namespace
+
+const Command kLogsCommand = {"logs", "ID", "cli.about_logs", kOptions, Logs};
+
+}  // namespace ty

@@ -1,0 +1,18 @@
+// trainyard release: lets held tasks start.
+#include "cli/act.h"
+#include "messages.h"
+
+namespace ty {
+namespace {
+
+constexpr Option kOptions[] = {kTagOption};
+
+int Release(Caller& caller, const Invocation& invocation) {
+  return ActOnTasks(caller, invocation, "release", msg::CliDoneRelease::kId);
+}
+
+}  // namespace
+
+const Command kReleaseCommand = {"release", "ID…", "cli.about_release", kOptions, Release};
+
+}  // namespace ty

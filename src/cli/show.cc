@@ -1,0 +1,160 @@
+// trainyard show: everything about one task.
+#include <algorithm>
+#include <boost/json.hpp>
+#include <vector>
+
+#include "base/text.h"
+#include "cli/answer.h"
+#include "cli/caller.h"
+#include "cli/command.h"
+#include "cli/follow.h"
+#include "cli/link.h"
+#include "cli/select.h"
+#include "cli/table.h"
+#include "cli/task_text.h"
+#include "messages.h"
+#include "model/spec.h"
+
+namespace ty {
+namespace {
+
+namespace json = boost::json;
+
+// Titles and texts, the titles as wide as the widest.
+class Sheet {
+ public:
+  explicit Sheet(const Caller& caller) : caller_(caller) {}
+
+  void Add(const Message& title, const std::string& text, Paint paint = Paint::kPlain) {
+    if (!text.empty()) rows_.push_back({caller_.Words(title), caller_.Painted(paint, text)});
+  }
+  void Print() const {
+    int wide = 0;
+    for (const auto& [title, text] : rows_) wide = std::max(wide, DisplayWidth(title));
+    for (const auto& [title, text] : rows_)
+      caller_.Print(caller_.Painted(Paint::kDim, title) +
+                    std::string(static_cast<size_t>(wide - DisplayWidth(title) + 2), ' ') + text + "\n");
+  }
+
+ private:
+  const Caller& caller_;
+  std::vector<std::pair<std::string, std::string>> rows_;
+};
+
+std::string CommandText(const json::value& spec) {
+  std::vector<std::string> argv;
+  for (const json::value& word : ItemsAt(spec, "command"))
+    if (auto text = WordFromJson(word, "")) argv.push_back(std::move(*text));
+  return Printable(ShellQuote(argv));
+}
+
+std::string Joined(const json::array& items) {
+  std::string text;
+  for (const json::value& item : items)
+    if (item.is_string()) text += (text.empty() ? "" : ", ") + std::string(item.get_string());
+  return Printable(text);
+}
+
+std::string VariablesText(const json::value& spec) {
+  const json::value* variables = At(spec, "variables");
+  const json::object* object = variables ? variables->if_object() : nullptr;
+  std::string text;
+  if (!object) return text;
+  for (const auto& [key, value] : *object)
+    if (auto word = WordFromJson(value, ""))
+      text += (text.empty() ? "" : " ") + std::string(key) + "=" + ShellQuote(*word);
+  return Printable(text);
+}
+
+std::string CheckpointText(const json::value& task) {
+  const json::value* checkpoint = At(task, "checkpoint");
+  const json::value* path = checkpoint ? At(*checkpoint, "path") : nullptr;
+  if (!path) return {};
+  auto word = WordFromJson(*path, "");
+  return word ? Printable(*word) + " (" + std::to_string(IntAt(*checkpoint, "step").value_or(0)) + ")" : std::string();
+}
+
+void PrintAttempts(const Caller& caller, const json::value& task) {
+  const json::array& attempts = ItemsAt(task, "attempts");
+  if (attempts.empty()) return;
+  Table table;
+  for (const Message& title :
+       {Message(msg::CliColumnRun{}), Message(msg::CliColumnState{}), Message(msg::CliColumnDevices{}),
+        Message(msg::CliColumnStarted{}), Message(msg::CliColumnEnded{}), Message(msg::CliColumnReason{})})
+    table.columns.push_back({caller.Words(title)});
+  table.columns.back().shrinks = true;
+  for (const json::value& attempt : attempts) {
+    const json::value* outcome = At(attempt, "outcome");
+    table.rows.push_back({std::to_string(IntAt(attempt, "number").value_or(0)), StateText(caller, attempt),
+                          DevicesText(attempt), TimeText(caller, attempt, "started_at"),
+                          TimeText(caller, attempt, "ended_at"),
+                          outcome ? Printable(WordsAt(*outcome, "reason")) : std::string()});
+  }
+  caller.Print("\n" + table.Text(caller.width));
+}
+
+void PrintTask(const Caller& caller, Link& link, const json::value& task) {
+  static const json::value kEmpty = json::object();
+  const json::value* spec = At(task, "spec");
+  if (!spec) spec = &kEmpty;
+  const json::value* outcome = At(task, "outcome");
+  caller.Print(caller.Painted(Paint::kBold, caller.Words(msg::CliTaskTitle{
+                                                .task = std::to_string(IntAt(task, "id").value_or(0)),
+                                                .name = TextAt(task, "name")})) +
+               "\n");
+  Sheet sheet(caller);
+  sheet.Add(msg::CliRowState{}, StateText(caller, task), StatePaint(task));
+  sheet.Add(msg::CliRowReason{}, Printable(outcome ? WordsAt(*outcome, "reason") : WordsAt(task, "reason")));
+  sheet.Add(msg::CliRowCommand{}, CommandText(*spec));
+  if (const json::value* folder = At(*spec, "workdir"))
+    if (auto word = WordFromJson(*folder, "")) sheet.Add(msg::CliRowFolder{}, Printable(*word));
+  sheet.Add(msg::CliRowDevices{}, DevicesText(task));
+  sheet.Add(msg::CliRowPriority{}, std::to_string(IntAt(task, "priority").value_or(0)));
+  sheet.Add(msg::CliRowTags{}, Joined(ItemsAt(task, "tags")));
+  sheet.Add(msg::CliRowVariables{}, VariablesText(*spec));
+  sheet.Add(msg::CliRowSubmitted{}, TimeText(caller, task, "submitted_at"));
+  sheet.Add(msg::CliRowStarted{}, TimeText(caller, task, "started_at"));
+  sheet.Add(msg::CliRowEnded{}, TimeText(caller, task, "ended_at"));
+  sheet.Add(msg::CliRowProgress{}, ProgressText(task));
+  sheet.Add(msg::CliRowLoss{}, LossText(task));
+  sheet.Add(msg::CliRowLeft{}, TimeLeftText(caller, task));
+  sheet.Add(msg::CliRowCheckpoint{}, CheckpointText(task));
+  if (const json::value* code = At(*spec, "code")) sheet.Add(msg::CliRowCommit{}, Printable(TextAt(*code, "commit")));
+  sheet.Add(msg::CliRowChanged{}, Joined(ItemsAt(task, "code_changed")), Paint::kYellow);
+  sheet.Add(msg::CliRowOut{}, Printable(TextAt(task, "out_folder")));
+  sheet.Add(msg::CliRowLog{}, Printable(TextAt(task, "log_path")));
+  sheet.Print();
+  PrintAttempts(caller, task);
+  PrintTail(caller, link, task, false);
+}
+
+int Show(Caller& caller, const Invocation& invocation) {
+  if (invocation.words.empty()) return caller.Complain({Code::kInvalid, msg::CliNameOneTask{}, {}});
+  auto tasks = SpreadRanges(invocation.words);
+  if (!tasks) return caller.Complain(tasks.error());
+  auto link = Link::Open(caller, Link::Need::kFind);
+  if (!link) return caller.Complain(link.error());
+  int code = kDone;
+  bool first = true;
+  for (const std::string& word : *tasks) {
+    auto task = link->Get("/api/v1/tasks/" + PercentEncode(ChooseAttempt(word).task));
+    if (!task) {
+      code = std::max(code, caller.Complain(task.error()));
+      continue;
+    }
+    if (caller.json) {
+      caller.Print(json::serialize(*task) + "\n");
+      continue;
+    }
+    if (!first) caller.Print("\n");
+    first = false;
+    PrintTask(caller, *link, *task);
+  }
+  return code;
+}
+
+}  // namespace
+
+const Command kShowCommand = {"show", "ID…", "cli.about_show", {}, Show};
+
+}  // namespace ty

@@ -1,0 +1,103 @@
+// trainyard up: starts the yard by hand and says five facts about it.
+#include <errno.h>
+#include <string.h>
+
+#include <boost/json.hpp>
+
+#include "base/text.h"
+#include "cli/answer.h"
+#include "cli/caller.h"
+#include "cli/command.h"
+#include "cli/facts.h"
+#include "cli/files.h"
+#include "cli/link.h"
+#include "cli/start.h"
+#include "messages.h"
+
+namespace ty {
+namespace {
+
+namespace json = boost::json;
+
+constexpr Option kOptions[] = {
+    {"--foreground", Option::Takes::kNothing, "", "cli.option_foreground"},
+    {"--devices", Option::Takes::kValue, "cpu:N", "cli.option_devices"},
+    {"--listen", Option::Takes::kValue, "ADDR:PORT", "cli.option_listen"},
+    {"--ready-fd", Option::Takes::kValue, "", ""},
+};
+
+// Options given now win over the kept ones; --devices "" goes back to the standard.
+StartOptions Wanted(const Invocation& invocation, StartOptions kept) {
+  if (invocation.Has("devices")) kept.devices = invocation.Value("devices");
+  if (invocation.Has("listen")) kept.listen = invocation.Value("listen");
+  if (invocation.Has("config")) kept.config = AbsolutePath(invocation.Value("config"));
+  return kept;
+}
+
+int KeepFailed(const Caller& caller, int error) {
+  return caller.Complain(
+      {Code::kInvalid, msg::CliHomeUnusable{.home = caller.state.home, .why = strerror(error)}, {}});
+}
+
+int RunForeground(const Caller& caller, const Invocation& invocation) {
+  DaemonOptions options = DaemonOptionsFor(caller, Wanted(invocation, KeptStartOptions(caller.state)));
+  if (invocation.Has("ready-fd")) {
+    options.ready_fd = static_cast<int>(ParseInt(invocation.Value("ready-fd")).value_or(-1));
+    return caller.daemon(options);
+  }
+  // By hand: the options are kept for the next start, unless this one fails with them.
+  options.foreground = true;
+  StartOptions kept = KeptStartOptions(caller.state), wanted = Wanted(invocation, kept);
+  if (SysStatus written = KeepStartOptions(caller.state, wanted); !written) return KeepFailed(caller, written.error());
+  ClearDownMark(caller.state);
+  int code = caller.daemon(options);
+  if (code != kDone) (void)KeepStartOptions(caller.state, kept);
+  return code;
+}
+
+int PrintUp(Caller& caller, const Message& head) {
+  auto link = Link::Open(caller, Link::Need::kFind);
+  if (!link) return caller.Complain(link.error());
+  auto status = link->Get("/api/v1/status");
+  if (!status) return caller.Complain(status.error());
+  if (caller.json) {
+    caller.Print(json::serialize(*status) + "\n");
+    return kDone;
+  }
+  caller.Say(head);
+  PrintFacts(caller, *status);
+  return kDone;
+}
+
+// The yard runs already: the same options are fine, others would only count after it was down.
+int AlreadyUp(Caller& caller, const Invocation& invocation) {
+  StartOptions kept = KeptStartOptions(caller.state), wanted = Wanted(invocation, kept);
+  int printed = PrintUp(caller, msg::CliUpAlready{});
+  if (printed != kDone || wanted == kept) return printed;
+  caller.Complain({Code::kConflict, msg::CliUpOtherOptions{}, {}});
+  return kFailed;
+}
+
+int Up(Caller& caller, const Invocation& invocation) {
+  if (!invocation.words.empty())
+    return caller.Complain({Code::kInvalid, msg::CliNoWords{.command = "up", .word = invocation.words.front()}, {}});
+  if (Status home = PrepareHome(caller); !home) return caller.Complain(home.error());
+  if (invocation.Has("foreground")) return RunForeground(caller, invocation);
+  if (HttpLine::Open(caller.state.Socket())) {
+    ClearDownMark(caller.state);
+    return AlreadyUp(caller, invocation);
+  }
+  StartOptions wanted = Wanted(invocation, KeptStartOptions(caller.state));
+  auto started = StartYard(caller, wanted);
+  if (!started) return caller.Complain(started.error());
+  ClearDownMark(caller.state);
+  if (!started->own) return AlreadyUp(caller, invocation);
+  if (SysStatus written = KeepStartOptions(caller.state, wanted); !written) return KeepFailed(caller, written.error());
+  return PrintUp(caller, msg::CliUpNow{});
+}
+
+}  // namespace
+
+const Command kUpCommand = {"up", "", "cli.about_up", kOptions, Up};
+
+}  // namespace ty

@@ -1,0 +1,238 @@
+#include "daemon/daemon.h"
+
+#include <malloc.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <boost/json.hpp>
+#include <future>
+#include <thread>
+
+#include "base/log.h"
+#include "base/paths.h"
+#include "daemon/errands.h"
+#include "daemon/host.h"
+#include "http/server.h"
+#include "ingest/ingest.h"
+#include "messages.h"
+#include "os/clock.h"
+#include "os/probe.h"
+#include "posix/files.h"
+#include "posix/process.h"
+#include "words/words.h"
+#include "yard/yard.h"
+
+namespace ty {
+
+namespace {
+
+constexpr int kStoreFailed = 70;
+
+// Tells whoever started us how it went: one line of JSON on ready_fd, words for a person in the foreground.
+class Herald {
+ public:
+  explicit Herald(const DaemonOptions& options) : options_(options) {}
+
+  void Ready(const std::string& url) { Send({{"pid", getpid()}, {"url", url}}); }
+  int Refuse(const Error& error) {
+    const Language language = ChooseLanguage(options_.language, "", "", "");
+    const std::string text = Render(error.message, language);
+    boost::json::value message = ToJson(error.message);
+    message.as_object()["text"] = text;
+    if (options_.foreground && options_.ready_fd < 0) {
+      (void)WriteAll(2, "trainyard: " + text + "\n");
+    } else {
+      Log("not started: " + Render(error.message, Language::kEnglish));
+    }
+    Send({{"error", std::move(message)}});
+    return 1;
+  }
+
+ private:
+  void Send(const boost::json::object& line) {
+    if (options_.ready_fd < 0 || sent_) return;
+    sent_ = true;
+    (void)WriteAll(options_.ready_fd, boost::json::serialize(line) + "\n");
+    close(options_.ready_fd);
+  }
+
+  const DaemonOptions& options_;
+  bool sent_ = false;
+};
+
+// The daemon's own limits and habits, before it makes its first thread.
+void PrepareProcess() {
+  umask(077);
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGHUP, SIG_IGN);
+  // Each thread would otherwise get a heap of its own, which an idle daemon pays for.
+  mallopt(M_ARENA_MAX, 2);
+  mallopt(M_TRIM_THRESHOLD, 1 << 20);
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+    files.rlim_cur = std::min<rlim_t>(files.rlim_max, 65536);
+    setrlimit(RLIMIT_NOFILE, &files);
+  }
+}
+
+// Loads what is open and names the instance at the very first start.
+Result<OpenState> Load(Store& store) {
+  std::promise<Result<OpenState>> loaded;
+  store.Read([&](Rows& rows) { loaded.set_value(rows.LoadOpen()); });
+  return loaded.get_future().get();
+}
+
+Result<std::string> InstanceOf(Store& store, const OpenState& state, Time now) {
+  for (const auto& [key, value] : state.settings) {
+    if (key == "instance") return value;
+  }
+  std::string name = Ulid::Make(now).Text().substr(16);
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  Batch batch;
+  batch.changes.push_back(SettingChanged{"instance", name});
+  std::promise<Receipt> kept;
+  store.Commit(std::move(batch), [&](Receipt receipt) { kept.set_value(std::move(receipt)); });
+  Receipt receipt = kept.get_future().get();
+  if (!receipt.committed) return Forward(receipt.committed.error());
+  return name;
+}
+
+// SIGTERM and SIGINT end the daemon as `down` does, but leave no mark: tasks go on.
+class Signals {
+ public:
+  explicit Signals(Inbox& inbox) {
+    sigemptyset(&set_);
+    for (int number : {SIGTERM, SIGINT, SIGUSR2}) sigaddset(&set_, number);
+    pthread_sigmask(SIG_BLOCK, &set_, nullptr);
+    thread_ = std::thread([this, &inbox] {
+      int number = 0;
+      while (sigwait(&set_, &number) == 0) {
+        if (number == SIGUSR2 && over_) return;
+        Log("signal " + std::to_string(number) + ": ending; running tasks go on");
+        inbox.Close();
+      }
+    });
+  }
+  ~Signals() {
+    over_ = true;
+    pthread_kill(thread_.native_handle(), SIGUSR2);
+    thread_.join();
+  }
+
+ private:
+  sigset_t set_;
+  std::atomic<bool> over_ = false;
+  std::thread thread_;
+};
+
+// The folder under our feet may be moved or deleted; then every promise is off, and the daemon says so and ends.
+bool HomeIsThere(const std::string& home, const struct stat& first) {
+  struct stat now {};
+  return stat(home.c_str(), &now) == 0 && now.st_ino == first.st_ino && now.st_dev == first.st_dev;
+}
+
+int RunLoop(Yard& yard, Inbox& inbox, Clock& clock, const std::string& home) {
+  struct stat first {};
+  stat(home.c_str(), &first);
+  Time looked = clock.Now();
+  while (!inbox.closed()) {
+    Time now = clock.Now();
+    yard.Turn(now);
+    if (yard.broken()) {
+      Log("the store failed, ending so that the next start takes its word: " +
+          Render(yard.broken()->message, Language::kEnglish));
+      return kStoreFailed;
+    }
+    Duration patience = seconds(5);
+    if (std::optional<Time> next = yard.next_wakeup()) patience = std::clamp(Duration(*next - now), Duration{}, patience);
+    inbox.Wait(patience);
+    now = clock.Now();
+    if (now - looked > seconds(5) || now < looked) {
+      looked = now;
+      if (!HomeIsThere(home, first)) {
+        Log("the state folder " + home + " was moved or deleted: ending");
+        return 1;
+      }
+    }
+  }
+  yard.Close(clock.Now());
+  return 0;
+}
+
+}  // namespace
+
+int RunDaemon(const DaemonOptions& options) {
+  Herald herald(options);
+  PrepareProcess();
+  const StatePaths paths{options.home};
+  if (Status home = PrepareHome(options.home); !home) return herald.Refuse(home.error());
+  Result<UniqueFd> lock = LockHome(options.home);
+  if (!lock) return herald.Refuse(lock.error());
+  Result<DeviceChoice> choice = DeviceChoice::Parse(options.devices);
+  if (!choice) return herald.Refuse(choice.error());
+
+  SystemClock clock;
+  Inbox inbox;
+  Signals signals(inbox);  // before any other thread, so that each inherits the mask
+  Result<std::unique_ptr<Store>> store = OpenSqliteStore(options.home);
+  if (!store) return herald.Refuse(store.error());
+  Result<OpenState> state = Load(**store);
+  if (!state) return herald.Refuse(state.error());
+  Result<std::string> instance = InstanceOf(**store, *state, clock.Now());
+  if (!instance) return herald.Refuse(instance.error());
+
+  YardSettings settings;
+  settings.home = options.home;
+  settings.boot = BootId();
+  settings.instance = *instance;
+  settings.owner = UserName();
+  settings.python_folder = ShareFolder() + "/python";
+  settings.basics = BasicVariables();
+  settings.survives_logout = SurvivesLogout();
+  settings.started = clock.Now();
+
+  LocalEngineSettings local;
+  local.state_folder = options.home;
+  local.shim_program = ProgramFolder() + "/trainyard-shim";
+  local.instance = *instance;
+  if (access(local.shim_program.c_str(), X_OK) != 0) {
+    return herald.Refuse(Error{Code::kUnavailable, msg::DaemonNoShim{.path = local.shim_program}, {}});
+  }
+  Result<std::unique_ptr<Engine>> engine =
+      OpenLocalEngine(local, [&inbox](AttemptNews news) { inbox.Post(std::move(news)); });
+  if (!engine) return herald.Refuse(engine.error());
+  std::unique_ptr<Ingest> ingest = MakeIngest([&inbox](Observation seen) { inbox.Post(std::move(seen)); });
+  ErrandThread errands;
+  Yard yard(settings, MakeCpuProbe(*choice)->Find(), **store, **engine, *ingest, inbox,
+            [&errands](Errand errand) { errands.Run(std::move(errand)); });
+
+  ServerSettings serving;
+  serving.home = options.home;
+  serving.listen = options.listen;
+  serving.owner = settings.owner;
+  serving.instance = settings.instance;
+  serving.version = TRAINYARD_VERSION;
+  serving.on_down = [&inbox](bool) { inbox.Close(); };
+  Result<std::unique_ptr<Server>> server = Server::Start(serving, inbox, **store);
+  if (!server) return herald.Refuse(server.error());
+  SignLock(*lock, (*server)->url());
+  yard.Open(std::move(*state), clock.Now());
+  herald.Ready((*server)->url());
+  Log("started, pid " + std::to_string(getpid()) + ", " + (*server)->url());
+
+  const int code = RunLoop(yard, inbox, clock, options.home);
+  // Backwards: nobody may post to what is gone. What was handed to the store is finished by its destructor.
+  (*server)->Stop();
+  engine->reset();
+  ingest.reset();
+  store->reset();
+  Log("ended with " + std::to_string(code));
+  return code;
+}
+
+}  // namespace ty

@@ -1,0 +1,870 @@
+// Drives the real supervisor with real processes, once for every way to hold a tree that works here.
+#include "engine/engine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <condition_variable>
+#include <mutex>
+
+#include "base/paths.h"
+#include "engine/local/folder.h"
+#include "posix/cgroups.h"
+#include "posix/clocks.h"
+#include "posix/files.h"
+#include "posix/locks.h"
+#include "posix/process.h"
+#include "posix/sockets.h"
+#include "wire/control.h"
+#include "wire/spec.h"
+
+namespace ty {
+namespace {
+
+constexpr seconds kPatience(60);  // only a broken program comes near it
+const std::string kShim = TY_BINARY_DIR "/bin/trainyard-shim";
+
+// Waits for something that somebody else brings about and tells nobody.
+bool Eventually(const std::function<bool()>& condition) {
+  const int64_t until = MonotonicNanos() + Duration(kPatience).count();
+  while (!condition()) {
+    if (MonotonicNanos() > until) return false;
+    ::usleep(2000);
+  }
+  return true;
+}
+
+bool IsAlive(int pid) {
+  const auto stat = ReadProcessStat(pid);
+  return stat && stat->state != 'Z' && stat->state != 'X';
+}
+
+// What the engine says, attempt by attempt.
+class Desk {
+ public:
+  void Take(AttemptNews news) {
+    const std::lock_guard lock(mutex_);
+    news_.push_back(std::move(news));
+    arrived_.notify_all();
+  }
+  // The first piece of this kind about the attempt; nothing if it does not come.
+  template <class What>
+  std::optional<What> Wait(const Ulid& attempt) {
+    std::unique_lock lock(mutex_);
+    std::optional<What> found;
+    arrived_.wait_for(lock, kPatience, [&] {
+      for (const AttemptNews& news : news_) {
+        if (news.attempt == attempt && std::holds_alternative<What>(news.what)) found = std::get<What>(news.what);
+      }
+      return found.has_value();
+    });
+    EXPECT_TRUE(found) << "no such news of " << attempt.Text();
+    return found;
+  }
+  // Its one and only end.
+  AttemptNews WaitForEnd(const Ulid& attempt) {
+    std::unique_lock lock(mutex_);
+    AttemptNews end;
+    const bool came = arrived_.wait_for(lock, kPatience, [&] {
+      for (const AttemptNews& news : news_) {
+        if (news.attempt == attempt && IsEnd(news)) {
+          end = news;
+          return true;
+        }
+      }
+      return false;
+    });
+    EXPECT_TRUE(came) << "no end of " << attempt.Text();
+    return end;
+  }
+  int CountEnds(const Ulid& attempt) {
+    const std::lock_guard lock(mutex_);
+    int count = 0;
+    for (const AttemptNews& news : news_) count += news.attempt == attempt && IsEnd(news) ? 1 : 0;
+    return count;
+  }
+  void Adopted(std::vector<std::string> strays) {
+    const std::lock_guard lock(mutex_);
+    strays_ = std::move(strays);
+    arrived_.notify_all();
+  }
+  std::vector<std::string> WaitForAdoption() {
+    std::unique_lock lock(mutex_);
+    EXPECT_TRUE(arrived_.wait_for(lock, kPatience, [&] { return strays_.has_value(); }));
+    return strays_.value_or(std::vector<std::string>{});
+  }
+
+ private:
+  static bool IsEnd(const AttemptNews& news) {
+    return std::holds_alternative<AttemptExited>(news.what) || std::holds_alternative<AttemptNotStarted>(news.what) ||
+           std::holds_alternative<AttemptRefused>(news.what) || std::holds_alternative<AttemptLost>(news.what);
+  }
+  std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::vector<AttemptNews> news_;
+  std::optional<std::vector<std::string>> strays_;
+};
+
+class LocalEngineTest : public ::testing::TestWithParam<Containment> {
+ protected:
+  void SetUp() override {
+    const char* base = ::getenv("TMPDIR");
+    std::string name = std::string(base != nullptr ? base : "/tmp") + "/engine_test.XXXXXX";
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    home_ = name;
+    instance_ = "engine-test-" + home_.substr(home_.rfind('.') + 1);
+    Open();
+    if (engine_->Containment() != Name(GetParam())) GTEST_SKIP() << Name(GetParam()) << " cannot be had here";
+  }
+  void TearDown() override {
+    for (const Ulid& attempt : launched_) engine_->Stop(attempt, {.reason = "test over", .signal = 9, .grace = {}});
+    for (const Ulid& attempt : launched_) {
+      EXPECT_TRUE(Eventually([&] { return !Running(attempt); }));
+      engine_->Acknowledge(attempt);
+    }
+    engine_.reset();
+    for (const CgroupRoot& root : KnownCgroupRoots(instance_)) {
+      for (const std::string& leaf : ListFolder(root.folder).value_or(std::vector<std::string>{})) {
+        if (leaf != "shims" && !leaf.starts_with("a-")) continue;
+        EXPECT_TRUE(Eventually([&] { return Cgroup{root.kind, root.folder + "/" + leaf}.Remove().has_value(); }));
+      }
+      EXPECT_TRUE(::rmdir(root.folder.c_str()) == 0 || errno == ENOENT);
+    }
+    EXPECT_TRUE(RemoveTree(home_));
+  }
+
+  void Open() {
+    desk_ = std::make_unique<Desk>();
+    LocalEngineSettings settings{home_, kShim, instance_, std::string(Name(GetParam()))};
+    auto engine = OpenLocalEngine(settings, [desk = desk_.get()](AttemptNews news) { desk->Take(std::move(news)); });
+    ASSERT_TRUE(engine) << engine.error().message.id;
+    engine_ = std::move(*engine);
+  }
+  // The daemon dies without a word to anybody and comes back.
+  void Restart(std::vector<Attempt> open) {
+    engine_.reset();
+    Open();
+    Adopt(std::move(open));
+  }
+  void Adopt(std::vector<Attempt> open) {
+    engine_->Adopt(std::move(open), [desk = desk_.get()](auto strays) { desk->Adopted(std::move(strays)); });
+  }
+  static Attempt Row(const Ulid& uid, std::string boot = BootId()) {
+    Attempt row;
+    row.uid = uid;
+    row.boot = std::move(boot);
+    return row;
+  }
+
+  LaunchOrder Order(std::vector<std::string> argv) {
+    LaunchOrder order;
+    order.attempt = Ulid::Make(FromNanos(WallNanos()));
+    order.task = {7};
+    order.argv = std::move(argv);
+    order.workdir = home_;
+    order.environment = {"PATH=/usr/bin:/bin"};
+    order.head = "{}";
+    return order;
+  }
+  Ulid Launch(LaunchOrder order) {
+    launched_.push_back(order.attempt);
+    const Ulid attempt = order.attempt;
+    engine_->Launch(std::move(order));
+    return attempt;
+  }
+  Ulid LaunchScript(const std::string& script) { return Launch(Order({"/bin/sh", "-c", script})); }
+  ExitRecord RunToEnd(LaunchOrder order) {
+    const Ulid attempt = Launch(std::move(order));
+    const auto exited = desk_->Wait<AttemptExited>(attempt);
+    return exited ? exited->record : ExitRecord{};
+  }
+
+  AttemptFolder Folder(const Ulid& attempt) const { return {home_ + "/attempts", attempt}; }
+  std::string Log(const Ulid& attempt) const { return ReadFile(Folder(attempt).paths().Log(), 1 << 20).value_or(""); }
+  std::string Content(const std::string& name) const { return ReadFile(home_ + "/" + name, 1 << 20).value_or(""); }
+  int ReadPid(const std::string& name) const {
+    EXPECT_TRUE(Eventually([&] { return Content(name).find('\n') != std::string::npos; }));
+    return atoi(Content(name).c_str());
+  }
+  bool Running(const Ulid& attempt) const {
+    const UniqueFd slot = Folder(attempt).OpenSlot();
+    return slot && !TryLock(slot.get()).value_or(true);
+  }
+  int ShimOf(const Ulid& attempt) const {
+    const auto decision = Folder(attempt).ReadDecision();
+    return decision ? static_cast<int>(decision->pid) : 0;
+  }
+
+  std::string home_, instance_;
+  std::unique_ptr<Desk> desk_;
+  std::unique_ptr<Engine> engine_;
+  std::vector<Ulid> launched_;
+};
+
+TEST_P(LocalEngineTest, ReportsTheKernelsExitCode) {
+  const Ulid attempt = LaunchScript("echo hello; echo trouble >&2; exit 7");
+  const auto running = desk_->Wait<AttemptRunning>(attempt);
+  ASSERT_TRUE(running);
+  EXPECT_FALSE(running->adopted);
+  EXPECT_GT(running->pid, 0);
+  const ExitRecord record = desk_->Wait<AttemptExited>(attempt)->record;
+  EXPECT_EQ(record.kind, ExitRecord::Kind::kExited);
+  EXPECT_EQ(record.exit_code, 7);
+  EXPECT_FALSE(record.signal);
+  EXPECT_EQ(record.stopped_by, ExitRecord::StoppedBy::kNobody);
+  EXPECT_EQ(record.started, running->started);
+  EXPECT_GE(record.ended, record.started);
+  EXPECT_EQ(Log(attempt), "hello\ntrouble\n");
+  struct stat info;
+  ASSERT_EQ(::stat(Folder(attempt).paths().Log().c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600U);
+  EXPECT_EQ(desk_->CountEnds(attempt), 1);
+}
+
+TEST_P(LocalEngineTest, TellsADeathBySignalFromAnExitCodeLikeIt) {
+  EXPECT_EQ(RunToEnd(Order({"/bin/sh", "-c", "exit 137"})).exit_code, 137);
+  const ExitRecord killed = RunToEnd(Order({"/bin/sh", "-c", "kill -9 $$"}));
+  EXPECT_EQ(killed.signal, 9);
+  EXPECT_FALSE(killed.exit_code);
+  EXPECT_FALSE(killed.killed_by_shim);
+  EXPECT_EQ(killed.stopped_by, ExitRecord::StoppedBy::kNobody);
+}
+
+TEST_P(LocalEngineTest, SaysWhichStepOfAStartFailedAndWhy) {
+  ExitRecord record = RunToEnd(Order({home_ + "/missing"}));
+  EXPECT_EQ(record.kind, ExitRecord::Kind::kExecFailed);
+  EXPECT_EQ(record.exec_step, "exec");
+  EXPECT_EQ(record.exec_errno, ENOENT);
+
+  ASSERT_TRUE(WriteFileAt(AT_FDCWD, (home_ + "/plain").c_str(), "text"));
+  record = RunToEnd(Order({home_ + "/plain"}));
+  EXPECT_EQ(record.exec_errno, EACCES);
+
+  LaunchOrder elsewhere = Order({"/bin/true"});
+  elsewhere.workdir = home_ + "/gone";
+  record = RunToEnd(std::move(elsewhere));
+  EXPECT_EQ(record.exec_step, "chdir");
+  EXPECT_EQ(record.exec_errno, ENOENT);
+}
+
+TEST_P(LocalEngineTest, NeverLooksForABareNameInTheWorkingFolder) {
+  ASSERT_TRUE(WriteFileAt(AT_FDCWD, (home_ + "/train").c_str(), "#!/bin/sh\ntouch ran\n", 0700));
+  EXPECT_EQ(RunToEnd(Order({"train"})).exec_errno, ENOENT);
+  EXPECT_FALSE(Exists(home_ + "/ran"));
+}
+
+TEST_P(LocalEngineTest, HandsArgumentsOverByteForByte) {
+  LaunchOrder order = Order({"/bin/sh", "-c", R"(printf '[%s]' "$@")", "sh", "", "a b", "-n", "*$HOME`x`", "\"'\n\t\\", "🚂",
+                             "\xff\xfe\x80"});
+  const Ulid attempt = order.attempt;
+  RunToEnd(std::move(order));
+  EXPECT_EQ(Log(attempt), "[][a b][-n][*$HOME`x`][\"'\n\t\\][🚂][\xff\xfe\x80]");
+}
+
+TEST_P(LocalEngineTest, GivesTheTaskItsOwnEnvironmentAndNoOther) {
+  ::setenv("LEAK", "daemon", 1);
+  LaunchOrder order = Order({"/usr/bin/env"});
+  order.environment = {"B=\xff", "LD_LIBRARY_PATH=/nowhere", "PYTHONHOME=/x"};
+  const Ulid attempt = order.attempt;
+  EXPECT_EQ(RunToEnd(std::move(order)).exit_code, 0);
+  ::unsetenv("LEAK");
+  EXPECT_EQ(Log(attempt), "B=\xff\nLD_LIBRARY_PATH=/nowhere\nPYTHONHOME=/x\nTRAINYARD_ID=" + attempt.Text() + "\n");
+}
+
+TEST_P(LocalEngineTest, CarriesAnEnvironmentOfTwoMegabytes) {
+  LaunchOrder order = Order({"/bin/sh", "-c", "echo ${#V19}"});
+  for (int i = 0; i < 20; ++i) order.environment.push_back("V" + std::to_string(i) + "=" + std::string(100'000, 'x'));
+  const Ulid attempt = order.attempt;
+  EXPECT_EQ(RunToEnd(std::move(order)).exit_code, 0);
+  EXPECT_EQ(Log(attempt), "100000\n");
+}
+
+TEST_P(LocalEngineTest, LeavesTheTaskNoDescriptorButTheStandardThree) {
+  UniqueFd ours(::open("/dev/null", O_RDONLY));  // not close-on-exec
+  const Ulid attempt = LaunchScript("exec sleep 1000");
+  const std::string folder = "/proc/" + std::to_string(desk_->Wait<AttemptRunning>(attempt)->pid) + "/fd";
+  EXPECT_EQ(ListFolder(folder).value(), (std::vector<std::string>{"0", "1", "2"}));
+  EXPECT_EQ(ReadLinkAt(AT_FDCWD, (folder + "/0").c_str()).value(), "/dev/null");
+  for (const char* output : {"/1", "/2"}) {
+    EXPECT_EQ(ReadLinkAt(AT_FDCWD, (folder + output).c_str()).value(), Folder(attempt).paths().Log());
+  }
+}
+
+TEST_P(LocalEngineTest, LeavesTheTaskPlainSignalsASessionAndAUsualUmask) {
+  const Ulid attempt = LaunchScript("grep -E 'SigBlk|SigIgn' /proc/self/status; umask; ps -o sid= -p $$; echo $$");
+  desk_->Wait<AttemptExited>(attempt);
+  std::string log = Log(attempt);
+  EXPECT_EQ(log.rfind("SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n0022\n", 0), 0U) << log;
+}
+
+TEST_P(LocalEngineTest, PinsTheTaskToItsCpus) {
+  cpu_set_t mine;
+  CPU_ZERO(&mine);
+  ASSERT_EQ(::sched_getaffinity(0, sizeof mine, &mine), 0);
+  int last = 0;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) last = CPU_ISSET(cpu, &mine) ? cpu : last;
+  LaunchOrder order = Order({"/bin/grep", "Cpus_allowed_list", "/proc/self/status"});
+  order.cpus = {last};
+  const Ulid attempt = order.attempt;
+  RunToEnd(std::move(order));
+  EXPECT_EQ(Log(attempt), "Cpus_allowed_list:\t" + std::to_string(last) + "\n");
+}
+
+TEST_P(LocalEngineTest, WorksInAStateFolderWithAVeryLongPath) {
+  engine_.reset();
+  const std::string short_home = home_;
+  home_ += "/" + std::string(120, 'd');
+  Open();
+  const Ulid attempt = LaunchScript("sleep 1000");
+  desk_->Wait<AttemptRunning>(attempt);
+  Restart({Row(attempt)});
+  EXPECT_TRUE(desk_->Wait<AttemptRunning>(attempt)->adopted);
+  engine_->Stop(attempt, {.reason = "x", .signal = 9});
+  desk_->Wait<AttemptExited>(attempt);
+  engine_.reset();
+  home_ = short_home;
+  Open();
+}
+
+TEST_P(LocalEngineTest, MakesTheResultsFolderAndTheLogHead) {
+  LaunchOrder order = Order({"/bin/true"});
+  order.out_folder = home_ + "/tasks/7";
+  order.head = R"({"lines":[]})";
+  const Ulid attempt = order.attempt;
+  RunToEnd(std::move(order));
+  EXPECT_TRUE(Exists(home_ + "/tasks/7"));
+  EXPECT_EQ(ReadFile(Folder(attempt).paths().Head(), 100).value(), R"({"lines":[]})");
+  EXPECT_TRUE(Exists(Folder(attempt).paths().Files()));
+}
+
+TEST_P(LocalEngineTest, RefusesAndLeavesNothingWhenAFolderCannotBeMade) {
+  ASSERT_TRUE(WriteFileAt(AT_FDCWD, (home_ + "/tasks").c_str(), "in the way"));
+  LaunchOrder order = Order({"/bin/true"});
+  order.out_folder = home_ + "/tasks/7";
+  const Ulid attempt = Launch(std::move(order));
+  EXPECT_EQ(desk_->Wait<AttemptRefused>(attempt)->error.message.id, "engine.out_folder");
+  EXPECT_FALSE(Exists(Folder(attempt).paths().folder));
+}
+
+TEST_P(LocalEngineTest, NeverLaunchesIntoAFolderThatIsThere) {
+  LaunchOrder order = Order({"/bin/true"});
+  ASSERT_TRUE(MakeFolders(Folder(order.attempt).paths().folder));
+  const Ulid attempt = Launch(std::move(order));
+  EXPECT_EQ(desk_->Wait<AttemptRefused>(attempt)->error.message.id, "engine.folder");
+}
+
+TEST_P(LocalEngineTest, SaysAtOpeningThatTheSupervisorIsMissing) {
+  auto engine = OpenLocalEngine({home_, home_ + "/no-shim", instance_}, [](AttemptNews) {});
+  ASSERT_FALSE(engine);
+  EXPECT_EQ(engine.error().message.id, "engine.supervisor_missing");
+}
+
+TEST_P(LocalEngineTest, StopsByTheAskedSignalAndLeavesTheReason) {
+  const Ulid attempt = LaunchScript("trap 'cat $STOP; exit 3' USR1; STOP=" + home_ + "/stop-file; echo ready; "
+                                    "while :; do sleep 0.02; done");
+  ASSERT_TRUE(Eventually([&] { return Log(attempt) == "ready\n"; }));
+  ASSERT_EQ(::symlink(Folder(attempt).paths().Stop().c_str(), (home_ + "/stop-file").c_str()), 0);
+  engine_->Stop(attempt, {.reason = "cancelled by ann", .signal = SIGUSR1});
+  const ExitRecord record = desk_->Wait<AttemptExited>(attempt)->record;
+  EXPECT_EQ(record.exit_code, 3);
+  EXPECT_EQ(record.stopped_by, ExitRecord::StoppedBy::kOrder);
+  EXPECT_FALSE(record.killed_by_shim);
+  EXPECT_TRUE(Log(attempt).ends_with("cancelled by ann\n"));  // the shell may say more about its sleep
+}
+
+TEST_P(LocalEngineTest, StopsTheWholeGroupOfAShell) {
+  const Ulid attempt = Launch(Order({"/bin/bash", "-c", "sleep 1000 & echo $! > pid; wait; :"}));
+  const int sleeper = ReadPid("pid");
+  engine_->Stop(attempt, {.reason = "x"});
+  EXPECT_EQ(desk_->Wait<AttemptExited>(attempt)->record.signal, SIGTERM);
+  EXPECT_FALSE(IsAlive(sleeper));
+}
+
+TEST_P(LocalEngineTest, KillsWhoeverIgnoresTerm) {
+  const Ulid attempt = LaunchScript("trap '' TERM INT HUP; echo ready; while :; do sleep 0.02; done");
+  ASSERT_TRUE(Eventually([&] { return Log(attempt) == "ready\n"; }));
+  engine_->Stop(attempt, {.reason = "x", .grace = milliseconds(50)});
+  const ExitRecord record = desk_->Wait<AttemptExited>(attempt)->record;
+  EXPECT_EQ(record.signal, SIGKILL);
+  EXPECT_TRUE(record.killed_by_shim);
+  EXPECT_EQ(record.stopped_by, ExitRecord::StoppedBy::kOrder);
+}
+
+TEST_P(LocalEngineTest, WakesAStoppedTaskToLetItEnd) {
+  const Ulid attempt = LaunchScript("trap 'exit 4' TERM; echo ready; kill -STOP $$; while :; do sleep 0.02; done");
+  const int pid = desk_->Wait<AttemptRunning>(attempt)->pid;
+  ASSERT_TRUE(Eventually([&] { return ReadProcessStat(pid)->state == 'T'; }));
+  engine_->Stop(attempt, {.reason = "x"});
+  EXPECT_EQ(desk_->Wait<AttemptExited>(attempt)->record.exit_code, 4);
+}
+
+TEST_P(LocalEngineTest, EndsATreeThatKeepsForkingOutOfItsSession) {
+  const Ulid attempt = LaunchScript(
+      "trap '' TERM; while :; do setsid sh -c 'trap \"\" TERM; sleep 0.3' & setsid setsid sleep 1000 & echo $! > pid; sleep 0.01; done");
+  const int first = ReadPid("pid");
+  engine_->Stop(attempt, {.reason = "x", .grace = {}});
+  EXPECT_EQ(desk_->Wait<AttemptExited>(attempt)->record.signal, SIGKILL);
+  EXPECT_FALSE(IsAlive(first));
+  EXPECT_TRUE(FindMarked("TRAINYARD_ID=" + attempt.Text()).empty());
+}
+
+TEST_P(LocalEngineTest, EndsWhatTheLeaderLeftBehindAndKeepsItsOutcome) {
+  const Ulid attempt = LaunchScript("setsid sleep 1000 & echo $! > pid; exit 3");
+  const ExitRecord record = desk_->Wait<AttemptExited>(attempt)->record;
+  EXPECT_EQ(record.exit_code, 3);
+  EXPECT_EQ(record.stopped_by, ExitRecord::StoppedBy::kNobody);
+  EXPECT_FALSE(record.killed_by_shim);  // TERM was enough
+  EXPECT_FALSE(IsAlive(ReadPid("pid")));
+}
+
+TEST_P(LocalEngineTest, HearsThatATaskWasKilledFromOutside) {
+  const Ulid attempt = LaunchScript("exec sleep 1000");
+  ::kill(desk_->Wait<AttemptRunning>(attempt)->pid, SIGKILL);
+  const ExitRecord record = desk_->Wait<AttemptExited>(attempt)->record;
+  EXPECT_EQ(record.signal, SIGKILL);
+  EXPECT_EQ(record.stopped_by, ExitRecord::StoppedBy::kNobody);
+  EXPECT_FALSE(record.killed_by_shim);
+}
+
+TEST_P(LocalEngineTest, CountsCpuTimeOfTheWholeTree) {
+  const Ulid attempt = LaunchScript("sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'; exit 0");
+  EXPECT_GT(desk_->Wait<AttemptExited>(attempt)->record.cpu_ms, 20);
+}
+
+TEST_P(LocalEngineTest, EitherVoidsOrStopsButNeverBoth) {
+  std::vector<Ulid> attempts;
+  for (int i = 0; i < 40; ++i) {
+    const std::string mark = home_ + "/ran-" + std::to_string(i);
+    attempts.push_back(LaunchScript("> " + mark + "; exec sleep 1000"));
+    if (i % 3 == 1) ::usleep(static_cast<useconds_t>(100 * i));
+    if (i % 3 == 2) desk_->Wait<AttemptRunning>(attempts.back());
+    engine_->Stop(attempts.back(), {.reason = "changed my mind", .signal = SIGKILL});
+  }
+  int voided = 0, stopped = 0;
+  for (int i = 0; i < 40; ++i) {
+    const AttemptNews end = desk_->WaitForEnd(attempts[i]);
+    const auto decision = Folder(attempts[i]).ReadDecision();
+    ASSERT_TRUE(decision);
+    if (std::holds_alternative<AttemptNotStarted>(end.what)) {
+      ++voided;
+      EXPECT_FALSE(decision->go);
+      EXPECT_FALSE(Exists(home_ + "/ran-" + std::to_string(i)));
+      EXPECT_FALSE(Exists(Folder(attempts[i]).paths().folder + "/log.idx"));
+    } else {
+      ++stopped;
+      EXPECT_TRUE(decision->go);
+      ASSERT_TRUE(std::holds_alternative<AttemptExited>(end.what));
+    }
+    EXPECT_TRUE(Eventually([&] { return !Running(attempts[i]); }));
+    EXPECT_EQ(desk_->CountEnds(attempts[i]), 1);
+  }
+  EXPECT_GE(stopped, 13);
+  EXPECT_GE(voided, 1);
+}
+
+TEST_P(LocalEngineTest, AVoidedAttemptNeverRuns) {
+  LaunchOrder order = Order({"/bin/sh", "-c", "> ran"});
+  const AttemptFolder folder = Folder(order.attempt);
+  wire::ShimSpec spec;
+  spec.attempt = order.attempt.Text();
+  spec.uid = ::geteuid();
+  spec.argv = order.argv;
+  spec.workdir = home_;
+  spec.containment = "subreaper";
+  ASSERT_TRUE(folder.Make(order, wire::EncodeSpec(spec)));
+  EXPECT_TRUE(folder.Void("cancelled"));
+  EXPECT_EQ(::system((kShim + " " + folder.paths().folder).c_str()), 0);
+  EXPECT_FALSE(Exists(home_ + "/ran"));
+  EXPECT_FALSE(folder.ReadDecision()->go);
+}
+
+TEST_P(LocalEngineTest, RefusesASpecThatWasDamagedOnDisk) {
+  LaunchOrder order = Order({"/bin/true"});
+  const AttemptFolder folder = Folder(order.attempt);
+  ASSERT_TRUE(folder.Make(order, "{\"format\":1}\n00000000\n"));
+  EXPECT_NE(::system((kShim + " " + folder.paths().folder).c_str()), 0);
+  EXPECT_FALSE(folder.ReadDecision());
+}
+
+TEST_P(LocalEngineTest, KeepsTheTimeLimitWithNobodyWatching) {
+  LaunchOrder order = Order({"/bin/sh", "-c", "exec sleep 1000"});
+  order.time_limit = milliseconds(300);
+  const Ulid attempt = Launch(std::move(order));
+  desk_->Wait<AttemptRunning>(attempt);
+  engine_.reset();
+  EXPECT_TRUE(Eventually([&] { return !Running(attempt); }));
+  Open();
+  Adopt({Row(attempt)});
+  const ExitRecord record = desk_->Wait<AttemptExited>(attempt)->record;
+  EXPECT_EQ(record.stopped_by, ExitRecord::StoppedBy::kTimeLimit);
+  EXPECT_EQ(record.signal, SIGTERM);
+  EXPECT_EQ(ReadFile(Folder(attempt).paths().Stop(), 100).value(), "time limit\n");
+}
+
+TEST_P(LocalEngineTest, KeepsTheIdleLimitOnceTheTaskFallsSilent) {
+  LaunchOrder order = Order({"/bin/sh", "-c", "for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.1; done; exec sleep 1000"});
+  order.idle_limit = milliseconds(400);
+  const Ulid attempt = order.attempt;
+  const ExitRecord record = RunToEnd(std::move(order));
+  EXPECT_EQ(record.stopped_by, ExitRecord::StoppedBy::kIdleLimit);
+  EXPECT_EQ(Log(attempt), "1\n2\n3\n4\n5\n6\n7\n8\n");
+}
+
+TEST_P(LocalEngineTest, IndexesTheLogByTime) {
+  const Ulid attempt = LaunchScript("echo one; sleep 1.2; echo two");
+  const ExitRecord exit = desk_->Wait<AttemptExited>(attempt)->record;
+  const std::string index = ReadFile(Folder(attempt).paths().LogIndex(), 1 << 20).value_or("");
+  ASSERT_EQ(index.size(), 32U);
+  int64_t records[4];
+  memcpy(records, index.data(), sizeof records);
+  EXPECT_EQ(records[0], 4);
+  EXPECT_EQ(records[2], 8);
+  EXPECT_GE(records[1], ToNanos(exit.started));
+  EXPECT_GE(records[3], records[1] + 1'000'000'000);
+}
+
+TEST_P(LocalEngineTest, FindsTheEndOfATaskThatEndedWhileTheDaemonWasDead) {
+  const Ulid attempt = LaunchScript("while [ ! -e go ]; do sleep 0.02; done; exit 7");
+  const auto running = desk_->Wait<AttemptRunning>(attempt);
+  engine_.reset();
+  ASSERT_TRUE(WriteFileAt(AT_FDCWD, (home_ + "/go").c_str(), ""));
+  ASSERT_TRUE(Eventually([&] { return !Running(attempt); }));
+  const int64_t gone = WallNanos();
+  Open();
+  Adopt({Row(attempt)});
+  const ExitRecord record = desk_->Wait<AttemptExited>(attempt)->record;
+  EXPECT_EQ(record.exit_code, 7);
+  EXPECT_EQ(record.started, running->started);
+  EXPECT_LE(ToNanos(record.ended), gone);
+  EXPECT_TRUE(desk_->WaitForAdoption().empty());
+}
+
+TEST_P(LocalEngineTest, AdoptsARunningTaskAndHearsItsEnd) {
+  const Ulid attempt = LaunchScript("echo x >> runs; while [ ! -e go ]; do echo tick; sleep 0.02; done; exit 9");
+  const auto before = desk_->Wait<AttemptRunning>(attempt);
+  Restart({Row(attempt)});
+  const auto after = desk_->Wait<AttemptRunning>(attempt);
+  EXPECT_TRUE(after->adopted);
+  EXPECT_EQ(after->pid, before->pid);
+  EXPECT_EQ(after->started, before->started);
+  EXPECT_TRUE(desk_->WaitForAdoption().empty());
+  ASSERT_TRUE(WriteFileAt(AT_FDCWD, (home_ + "/go").c_str(), ""));
+  EXPECT_EQ(desk_->Wait<AttemptExited>(attempt)->record.exit_code, 9);
+  EXPECT_EQ(Content("runs"), "x\n");
+}
+
+TEST_P(LocalEngineTest, StopsAnAdoptedTask) {
+  const Ulid attempt = LaunchScript("exec sleep 1000");
+  desk_->Wait<AttemptRunning>(attempt);
+  engine_.reset();
+  Open();
+  Adopt({Row(attempt)});
+  engine_->Stop(attempt, {.reason = "right after the start"});
+  const ExitRecord record = desk_->Wait<AttemptExited>(attempt)->record;
+  EXPECT_EQ(record.signal, SIGTERM);
+  EXPECT_EQ(record.stopped_by, ExitRecord::StoppedBy::kOrder);
+}
+
+TEST_P(LocalEngineTest, SurvivesKillNineOfTheDaemonItself) {
+  engine_.reset();  // no thread may be there while we fork
+  LaunchOrder order = Order({"/bin/sh", "-c", "echo x >> runs; while [ ! -e go ]; do echo tick; sleep 0.01; done; exit 5"});
+  const Ulid attempt = order.attempt;
+  launched_.push_back(attempt);
+  const pid_t daemon = ::fork();
+  if (daemon == 0) {
+    Open();
+    engine_->Launch(std::move(order));
+    ::pause();
+  }
+  ASSERT_TRUE(Eventually([&] { return Content("runs") == "x\n"; }));
+  ::kill(daemon, SIGKILL);
+  ::waitpid(daemon, nullptr, 0);
+  EXPECT_TRUE(Running(attempt));
+  Open();
+  Adopt({Row(attempt)});
+  EXPECT_TRUE(desk_->Wait<AttemptRunning>(attempt)->adopted);
+  ASSERT_TRUE(WriteFileAt(AT_FDCWD, (home_ + "/go").c_str(), ""));
+  EXPECT_EQ(desk_->Wait<AttemptExited>(attempt)->record.exit_code, 5);
+  EXPECT_EQ(Content("runs"), "x\n");
+}
+
+TEST_P(LocalEngineTest, LosesAnAttemptOnlyOnceEverythingOfADeadSupervisorIsDead) {
+  const Ulid attempt = LaunchScript(
+      "setsid sh -c 'trap \"\" TERM HUP; (setsid sleep 1000 & echo $! > grandchild); sleep 1000' & echo $$ > pid; wait");
+  const int grandchild = ReadPid("grandchild"), leader = ReadPid("pid");
+  desk_->Wait<AttemptRunning>(attempt);
+  ::kill(ShimOf(attempt), SIGKILL);
+  const AttemptNews end = desk_->WaitForEnd(attempt);
+  EXPECT_FALSE(IsAlive(grandchild));
+  EXPECT_FALSE(IsAlive(leader));
+  ASSERT_TRUE(std::holds_alternative<AttemptLost>(end.what));
+  EXPECT_EQ(std::get<AttemptLost>(end.what).why, AttemptLost::Why::kShimDied);
+}
+
+TEST_P(LocalEngineTest, FindsAnAttemptLostWhoseSupervisorDiedWithTheDaemon) {
+  const Ulid attempt = LaunchScript("setsid sleep 1000 & echo $! > pid; wait");
+  const int sleeper = ReadPid("pid");
+  desk_->Wait<AttemptRunning>(attempt);
+  const int shim = ShimOf(attempt);
+  engine_.reset();
+  ::kill(shim, SIGKILL);
+  ASSERT_TRUE(Eventually([&] { return !Running(attempt); }));
+  EXPECT_TRUE(IsAlive(sleeper));
+  Open();
+  Adopt({Row(attempt)});
+  desk_->Wait<AttemptLost>(attempt);
+  EXPECT_FALSE(IsAlive(sleeper));
+  // A crash before the loss was recorded: told again, the same.
+  Restart({Row(attempt)});
+  EXPECT_EQ(desk_->Wait<AttemptLost>(attempt)->why, AttemptLost::Why::kShimDied);
+}
+
+TEST_P(LocalEngineTest, TheSupervisorShrugsOffSignalsOfAShutdown) {
+  const Ulid attempt = LaunchScript("while [ ! -e go ]; do sleep 0.02; done; exit 6");
+  desk_->Wait<AttemptRunning>(attempt);
+  for (const int signal : {SIGTERM, SIGHUP, SIGINT, SIGPIPE, SIGUSR1}) ::kill(ShimOf(attempt), signal);
+  ASSERT_TRUE(WriteFileAt(AT_FDCWD, (home_ + "/go").c_str(), ""));
+  EXPECT_EQ(desk_->Wait<AttemptExited>(attempt)->record.exit_code, 6);
+}
+
+TEST_P(LocalEngineTest, ReportsASupervisorThatDoesNotAnswerAndHearsItLater) {
+  const Ulid attempt = LaunchScript("while [ ! -e go ]; do sleep 0.02; done; exit 6");
+  desk_->Wait<AttemptRunning>(attempt);
+  const int shim = ShimOf(attempt);
+  ::kill(shim, SIGSTOP);
+  Restart({Row(attempt)});
+  desk_->Wait<AttemptStuck>(attempt);
+  desk_->WaitForAdoption();
+  EXPECT_EQ(desk_->CountEnds(attempt), 0);
+  ::kill(shim, SIGCONT);
+  EXPECT_TRUE(desk_->Wait<AttemptRunning>(attempt)->adopted);
+  ASSERT_TRUE(WriteFileAt(AT_FDCWD, (home_ + "/go").c_str(), ""));
+  EXPECT_EQ(desk_->Wait<AttemptExited>(attempt)->record.exit_code, 6);
+}
+
+TEST_P(LocalEngineTest, NeverTouchesAStrangerThatGotTheNumberOfOurTask) {
+  // A supervisor long dead, whose slot names the number of an innocent process.
+  int innocent = 0;
+  ASSERT_GE(innocent = ::fork(), 0);
+  if (innocent == 0) {
+    ::setsid();
+    ::execl("/bin/sleep", "sleep", "1000", nullptr);
+    ::_exit(127);
+  }
+  LaunchOrder order = Order({"/bin/true"});
+  const AttemptFolder folder = Folder(order.attempt);
+  ASSERT_TRUE(folder.Make(order, "spec"));
+  wire::SlotRecord record;
+  record.sequence = 1;
+  record.attempt = order.attempt.Text();
+  record.pid = innocent;
+  record.start = static_cast<int64_t>(ProcessStartTime(innocent).value()) - 1;
+  ASSERT_TRUE(WriteAllAt(folder.OpenSlot().get(), wire::EncodeSlotHalf(record), wire::SlotOffset(1)));
+  wire::Decision go;
+  go.go = true;
+  go.boot = BootId();
+  go.pid = innocent;
+  go.start = record.start;
+  ASSERT_EQ(::symlink(wire::EncodeDecision(go).c_str(), folder.paths().Decision().c_str()), 0);
+
+  Adopt({Row(order.attempt)});
+  EXPECT_EQ(desk_->Wait<AttemptLost>(order.attempt)->why, AttemptLost::Why::kShimDied);
+  desk_->WaitForAdoption();
+  EXPECT_EQ(::waitpid(innocent, nullptr, WNOHANG), 0);
+  ::kill(innocent, SIGKILL);
+  ::waitpid(innocent, nullptr, 0);
+}
+
+TEST_P(LocalEngineTest, OneDamagedSlotDoesNotKeepTheOthersFromBeingAdopted) {
+  const Ulid fine = LaunchScript("exec sleep 1000"), truncated = LaunchScript("exec sleep 1000"),
+             garbled = LaunchScript("exec sleep 1000");
+  for (const Ulid& attempt : {fine, truncated, garbled}) desk_->Wait<AttemptRunning>(attempt);
+  const int dead = ShimOf(truncated), dead_too = ShimOf(garbled);
+  engine_.reset();
+  for (const int shim : {dead, dead_too}) ::kill(shim, SIGKILL);
+  for (const Ulid& attempt : {truncated, garbled}) ASSERT_TRUE(Eventually([&] { return !Running(attempt); }));
+  ASSERT_EQ(::truncate(Folder(truncated).paths().Slot().c_str(), 100), 0);
+  ASSERT_TRUE(WriteFileAt(AT_FDCWD, Folder(garbled).paths().Slot().c_str(), std::string(8192, '\x5a')));
+  Open();
+  Adopt({Row(fine), Row(truncated), Row(garbled)});
+  EXPECT_TRUE(desk_->Wait<AttemptRunning>(fine)->adopted);
+  desk_->Wait<AttemptLost>(truncated);
+  desk_->Wait<AttemptLost>(garbled);
+  EXPECT_EQ(ReadFile(Folder(garbled).paths().folder + "/slot.damaged", 1 << 20).value(), std::string(8192, '\x5a'));
+  EXPECT_TRUE(desk_->WaitForAdoption().empty());
+}
+
+TEST_P(LocalEngineTest, LosesWhatRanBeforeAReboot) {
+  LaunchOrder order = Order({"/bin/true"});
+  ASSERT_TRUE(Folder(order.attempt).Make(order, "spec"));
+  const Ulid vanished = Ulid::Make(FromNanos(WallNanos()));  // its folder did not survive the power cut
+  Adopt({Row(order.attempt, "another-boot"), Row(vanished, "another-boot")});
+  EXPECT_EQ(desk_->Wait<AttemptLost>(order.attempt)->why, AttemptLost::Why::kReboot);
+  EXPECT_EQ(desk_->Wait<AttemptLost>(vanished)->why, AttemptLost::Why::kReboot);
+}
+
+TEST_P(LocalEngineTest, TakesBackWhatNobodyDecided) {
+  LaunchOrder undecided = Order({"/bin/true"}), held = Order({"/bin/true"});
+  const Ulid no_folder = Ulid::Make(FromNanos(WallNanos()));
+  ASSERT_TRUE(Folder(undecided.attempt).Make(undecided, "spec"));
+  ASSERT_TRUE(Folder(held.attempt).Make(held, "spec"));
+  const UniqueFd slot = Folder(held.attempt).OpenSlot();  // a supervisor that hangs before GO
+  ASSERT_TRUE(TryLock(slot.get()).value());
+  Adopt({Row(undecided.attempt), Row(held.attempt), Row(no_folder)});
+  for (const Ulid& attempt : {undecided.attempt, held.attempt, no_folder}) desk_->Wait<AttemptNotStarted>(attempt);
+  EXPECT_FALSE(Folder(undecided.attempt).ReadDecision()->go);
+  EXPECT_FALSE(Folder(held.attempt).ReadDecision()->go);
+}
+
+TEST_P(LocalEngineTest, NamesFoldersNobodyKnowsAndKeepsTheirTasks) {
+  const Ulid known = LaunchScript("exec sleep 1000"), running = LaunchScript("exec sleep 1000");
+  const int pid = desk_->Wait<AttemptRunning>(running)->pid;
+  desk_->Wait<AttemptRunning>(known);
+  const Ulid ended = LaunchScript("exit 0");  // recorded, but the crash came before it was acknowledged
+  desk_->Wait<AttemptExited>(ended);
+  LaunchOrder dead = Order({"/bin/true"});
+  ASSERT_TRUE(Folder(dead.attempt).Make(dead, "spec"));
+  Restart({Row(known)});
+  std::vector<std::string> expected = {running.Text(), dead.attempt.Text()};
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(desk_->WaitForAdoption(), expected);
+  EXPECT_TRUE(IsAlive(pid));
+  EXPECT_TRUE(Exists(Folder(running).paths().folder));
+  EXPECT_TRUE(Exists(home_ + "/attempts/.quarantine/" + dead.attempt.Text() + "/slot"));
+  EXPECT_FALSE(Exists(Folder(ended).paths().Slot()));
+  Restart({Row(known), Row(running)});
+  EXPECT_TRUE(desk_->Wait<AttemptRunning>(running)->adopted);
+}
+
+TEST_P(LocalEngineTest, AdoptsTwentyAtOnce) {
+  std::vector<Attempt> rows;
+  for (int i = 0; i < 20; ++i) rows.push_back(Row(LaunchScript("exec sleep 1000")));
+  for (const Attempt& row : rows) desk_->Wait<AttemptRunning>(row.uid);
+  Restart(rows);
+  desk_->WaitForAdoption();
+  for (const Attempt& row : rows) EXPECT_TRUE(desk_->Wait<AttemptRunning>(row.uid)->adopted);
+}
+
+TEST_P(LocalEngineTest, KeepsLogAndFilesUntilRemoved) {
+  const Ulid attempt = LaunchScript("echo kept");
+  desk_->Wait<AttemptExited>(attempt);
+  engine_->Acknowledge(attempt);
+  const AttemptPaths paths = Folder(attempt).paths();
+  EXPECT_TRUE(Eventually([&] { return !Exists(paths.Control()); }));
+  EXPECT_FALSE(Exists(paths.Slot()));
+  EXPECT_FALSE(Exists(paths.Decision()));
+  EXPECT_EQ(Log(attempt), "kept\n");
+  for (const CgroupRoot& root : KnownCgroupRoots(instance_)) {
+    EXPECT_TRUE(Eventually([&] { return !root.Attempt(attempt.Text()).Exists(); }));
+  }
+  engine_->Remove(attempt);
+  EXPECT_TRUE(Eventually([&] { return !Exists(paths.folder); }));
+}
+
+// The control socket as anybody trusted may use it.
+class Caller {
+ public:
+  explicit Caller(const AttemptFolder& folder) {
+    auto at = OpenFolder(folder.paths().folder);
+    auto link = ConnectPackets(at->get(), "ctl.sock");
+    EXPECT_TRUE(link);
+    if (link) link_ = std::move(*link);
+  }
+  wire::News Ask(const std::string& packet, wire::NewsKind expected) {
+    EXPECT_TRUE(SendPacket(link_.get(), packet));
+    for (;;) {
+      if (!WaitReadable(link_.get(), 30'000)) break;
+      const auto answer = ReceivePacket(link_.get());
+      if (!answer || answer->empty()) break;
+      if (auto news = wire::DecodeNews(*answer); news && news->kind == expected) return *news;
+    }
+    ADD_FAILURE() << "no answer to " << packet;
+    return {};
+  }
+
+ private:
+  UniqueFd link_;
+};
+
+TEST_P(LocalEngineTest, FreezesUntilTheDeadlineEvenWithNobodyThere) {
+  const Ulid attempt = LaunchScript("while :; do echo x; sleep 0.02; done");
+  desk_->Wait<AttemptRunning>(attempt);
+  engine_.reset();
+  ASSERT_TRUE(Eventually([&] { return !Log(attempt).empty(); }));
+  {
+    Caller caller(Folder(attempt));
+    caller.Ask(R"({"format":1,"verb":"FREEZE","deadline_ms":600})", wire::NewsKind::kDone);
+    EXPECT_TRUE(caller.Ask(R"({"format":1,"verb":"STATUS"})", wire::NewsKind::kState).frozen);
+  }
+  const size_t frozen_at = Log(attempt).size();
+  EXPECT_TRUE(Eventually([&] { return Log(attempt).size() > frozen_at + 20; }));
+  Open();
+  Adopt({Row(attempt)});
+  desk_->Wait<AttemptRunning>(attempt);
+  Caller(Folder(attempt)).Ask(R"({"format":1,"verb":"FREEZE","deadline_ms":600000})", wire::NewsKind::kDone);
+  engine_->Stop(attempt, {.reason = "thaws first"});
+  EXPECT_EQ(desk_->Wait<AttemptExited>(attempt)->record.signal, SIGTERM);
+}
+
+TEST_P(LocalEngineTest, DoesNotCountFrozenTimeAgainstTheLimit) {
+  LaunchOrder order = Order({"/bin/sh", "-c", "while [ ! -e go ]; do sleep 0.02; done"});
+  order.time_limit = milliseconds(1500);
+  const Ulid attempt = Launch(std::move(order));
+  desk_->Wait<AttemptRunning>(attempt);
+  Caller caller(Folder(attempt));
+  caller.Ask(R"({"format":1,"verb":"FREEZE","deadline_ms":2500})", wire::NewsKind::kFrozen);
+  ASSERT_TRUE(WriteFileAt(AT_FDCWD, (home_ + "/go").c_str(), ""));
+  const ExitRecord record = desk_->Wait<AttemptExited>(attempt)->record;
+  EXPECT_EQ(record.stopped_by, ExitRecord::StoppedBy::kNobody);
+  EXPECT_EQ(record.exit_code, 0);
+  EXPECT_GE(record.ended - record.started, milliseconds(2400));
+}
+
+TEST_P(LocalEngineTest, AnswersWhatItDoesNotUnderstandWithAnError) {
+  const Ulid attempt = LaunchScript("exec sleep 1000");
+  desk_->Wait<AttemptRunning>(attempt);
+  Caller caller(Folder(attempt));
+  caller.Ask(R"({"format":2,"verb":"DANCE"})", wire::NewsKind::kError);
+  caller.Ask("garbage \xff", wire::NewsKind::kError);
+  caller.Ask(R"({"format":1,"verb":"FREEZE"})", wire::NewsKind::kError);
+  EXPECT_EQ(caller.Ask(R"({"format":1,"verb":"PING"})", wire::NewsKind::kState).record->attempt, attempt.Text());
+  caller.Ask(R"({"format":1,"verb":"KILL"})", wire::NewsKind::kDone);
+  EXPECT_TRUE(desk_->Wait<AttemptExited>(attempt)->record.killed_by_shim);
+}
+
+TEST_P(LocalEngineTest, AWaitingSupervisorIsSmall) {
+  const Ulid attempt = LaunchScript("exec sleep 1000");
+  desk_->Wait<AttemptRunning>(attempt);
+  const std::string status = ReadFile("/proc/" + std::to_string(ShimOf(attempt)) + "/status", 1 << 16).value();
+  const int rss_kb = atoi(status.c_str() + status.find("VmRSS:") + 6);
+  RecordProperty("rss_kb", rss_kb);
+  EXPECT_GT(rss_kb, 0);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  EXPECT_LE(rss_kb, 1024);
+#endif
+}
+
+TEST_P(LocalEngineTest, TheSupervisorStaysOutsideTheCgroupItKills) {
+  const Ulid attempt = LaunchScript("exec sleep 1000");
+  const int task = desk_->Wait<AttemptRunning>(attempt)->pid;
+  if (GetParam() == Containment::kSubreaper) return;
+  for (const CgroupRoot& root : KnownCgroupRoots(instance_)) {
+    if (root.kind != GetParam()) continue;
+    EXPECT_EQ(root.Attempt(attempt.Text()).Processes(), std::vector<int>{task});
+    if (root.kind == Containment::kCgroup2) {
+      EXPECT_EQ(root.Shims().Processes(), std::vector<int>{ShimOf(attempt)});
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Held, LocalEngineTest,
+                         ::testing::Values(Containment::kCgroup2, Containment::kFreezer, Containment::kSubreaper),
+                         [](const auto& info) { return std::string(Name(info.param)); });
+
+}  // namespace
+}  // namespace ty

@@ -1,0 +1,123 @@
+#include "engine/local/folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "messages.h"
+#include "posix/files.h"
+
+namespace ty {
+
+std::string ErrorText(int error) {
+  char buffer[128];
+  return ::strerror_r(error, buffer, sizeof buffer);  // GNU's: thread-safe
+}
+
+Status AttemptFolder::Make(const LaunchOrder& order, const std::string& spec) const {
+  if (!order.out_folder.empty()) {
+    if (auto made = MakeFolders(order.out_folder); !made) {
+      return Fail(Code::kUnavailable, msg::EngineOutFolder{.path = order.out_folder, .error = ErrorText(made.error())});
+    }
+  }
+  const std::string& folder = paths_.folder;
+  auto fail = [&](int error) {
+    return Fail(Code::kUnavailable, msg::EngineFolder{.path = folder, .error = ErrorText(error)});
+  };
+  // An attempt is launched once: its folder must be new.
+  if (::mkdir(folder.c_str(), 0700) != 0) return fail(errno);
+  auto fill = [&]() -> SysStatus {
+    auto opened = OpenFolder(folder);
+    if (!opened) return FailErrno(opened.error());
+    const int at = opened->get();
+    if (::mkdirat(at, "files", 0700) != 0) return FailErrno();
+    static const std::string kZeros(wire::kSlotSize, '\0');
+    if (auto done = WriteNewFileAt(at, "slot", kZeros); !done) return done;
+    if (auto done = WriteNewFileAt(at, "head.json", order.head); !done) return done;
+    return WriteNewFileAt(at, "spec", spec);
+  };
+  if (auto filled = fill(); !filled) {
+    (void)RemoveTree(folder);
+    return fail(filled.error());
+  }
+  return {};
+}
+
+std::optional<wire::Decision> AttemptFolder::ReadDecision() const {
+  auto text = ReadLinkAt(AT_FDCWD, paths_.Decision().c_str());
+  if (!text) return std::nullopt;
+  wire::Decision unreadable;
+  unreadable.go = true;
+  return wire::DecodeDecision(*text).value_or(unreadable);
+}
+
+bool AttemptFolder::Void(const std::string& reason) const {
+  wire::Decision decision;
+  decision.reason = reason;
+  if (::symlink(wire::EncodeDecision(decision).c_str(), paths_.Decision().c_str()) == 0) return true;
+  const auto made = ReadDecision();
+  return made && !made->go;
+}
+
+UniqueFd AttemptFolder::OpenSlot() const {
+  auto slot = OpenAt(AT_FDCWD, paths_.Slot().c_str(), O_RDWR | O_NOFOLLOW);
+  return slot ? std::move(*slot) : UniqueFd();
+}
+
+wire::SlotReading AttemptFolder::ReadSlot() const {
+  const auto content = ReadFile(paths_.Slot(), 2 * wire::kSlotSize);
+  wire::SlotReading reading = wire::ReadSlot(content.value_or(""));
+  // A record of another attempt is as good as none.
+  if (reading.newest && reading.newest->attempt != attempt_.Text()) {
+    reading.newest.reset();
+    reading.damaged = true;
+  }
+  return reading;
+}
+
+void AttemptFolder::MarkLost(int slot) const {
+  const wire::SlotReading reading = ReadSlot();
+  wire::SlotRecord record = reading.newest.value_or(wire::SlotRecord{});
+  if (reading.damaged && !reading.newest) {
+    Log("The slot of run " + attempt_.Text() + " cannot be read; it is kept as slot.damaged");
+    const auto content = ReadFile(paths_.Slot(), 1 << 20);
+    (void)WriteFileAt(AT_FDCWD, (paths_.folder + "/slot.damaged").c_str(), content.value_or(""));
+    (void)!::ftruncate(slot, 0);
+    (void)WriteAllAt(slot, std::string(wire::kSlotSize, '\0'), 0);
+  }
+  record.attempt = attempt_.Text();
+  record.state = wire::SlotState::kLost;
+  ++record.sequence;
+  (void)WriteAllAt(slot, wire::EncodeSlotHalf(record), wire::SlotOffset(record.sequence));
+}
+
+void AttemptFolder::Acknowledge() const {
+  for (const std::string& file : {paths_.Decision(), paths_.Slot(), paths_.Control()}) ::unlink(file.c_str());
+}
+
+ExitRecord ToExitRecord(const wire::SlotRecord& record) {
+  ExitRecord exit;
+  exit.kind = record.exec_errno != 0 ? ExitRecord::Kind::kExecFailed : ExitRecord::Kind::kExited;
+  exit.exit_code = record.exit_code;
+  exit.signal = record.signal;
+  exit.core_dumped = record.core_dumped;
+  exit.exec_errno = record.exec_errno;
+  exit.exec_step = record.exec_step;
+  switch (record.stopped_by) {
+    case wire::StoppedBy::kNobody: exit.stopped_by = ExitRecord::StoppedBy::kNobody; break;
+    case wire::StoppedBy::kOrder: exit.stopped_by = ExitRecord::StoppedBy::kOrder; break;
+    case wire::StoppedBy::kTimeLimit: exit.stopped_by = ExitRecord::StoppedBy::kTimeLimit; break;
+    case wire::StoppedBy::kIdleLimit: exit.stopped_by = ExitRecord::StoppedBy::kIdleLimit; break;
+  }
+  exit.killed_by_shim = record.killed;
+  exit.oom_kills = record.oom_kills;
+  exit.started = FromNanos(record.began_ns);
+  exit.ended = FromNanos(record.ended_ns);
+  exit.cpu_ms = record.cpu_ms;
+  return exit;
+}
+
+}  // namespace ty

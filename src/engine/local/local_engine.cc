@@ -1,0 +1,435 @@
+#include "engine/local/local_engine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "engine/local/leftovers.h"
+#include "engine/local/spawn.h"
+#include "messages.h"
+#include "posix/clocks.h"
+#include "posix/files.h"
+#include "posix/locks.h"
+#include "posix/sockets.h"
+#include "wire/spec.h"
+
+namespace ty {
+
+namespace {
+
+// What epoll hands back: a supervisor's key and which of its two descriptors; 0 is the wake-up.
+uint64_t LinkTag(uint64_t key) { return key << 1; }
+uint64_t PidTag(uint64_t key) { return key << 1 | 1; }
+
+}  // namespace
+
+Result<std::unique_ptr<Engine>> OpenLocalEngine(const LocalEngineSettings& settings,
+                                                std::function<void(AttemptNews)> news) {
+  const std::string attempts = settings.state_folder + "/attempts";
+  if (auto made = MakeFolders(attempts); !made) {
+    return Fail(Code::kUnavailable, msg::EngineStateFolder{.path = attempts, .error = ErrorText(made.error())});
+  }
+  if (::access(settings.shim_program.c_str(), X_OK) != 0) {
+    return Fail(Code::kUnavailable,
+                msg::EngineSupervisorMissing{.path = settings.shim_program, .error = ErrorText(errno)});
+  }
+  auto engine = std::make_unique<LocalEngine>(
+      settings, BootId(), OpenCgroupRoot(settings.instance, ParseContainment(settings.containment)), std::move(news));
+  if (auto opened = engine->Open(); !opened) return Forward(opened.error());
+  return std::unique_ptr<Engine>(std::move(engine));
+}
+
+LocalEngine::LocalEngine(LocalEngineSettings settings, std::string boot, CgroupRoot root,
+                         std::function<void(AttemptNews)> news)
+    : settings_(std::move(settings)),
+      attempts_(settings_.state_folder + "/attempts"),
+      boot_(std::move(boot)),
+      root_(std::move(root)),
+      news_(std::move(news)) {}
+
+Status LocalEngine::Open() {
+  epoll_.Reset(::epoll_create1(EPOLL_CLOEXEC));
+  wake_.Reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  epoll_event event = {EPOLLIN, {.u64 = 0}};
+  if (!epoll_ || !wake_ || ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_.get(), &event) != 0) {
+    return Fail(Code::kUnavailable, msg::EngineSpawn{.error = ErrorText(errno)});
+  }
+  if (const Cgroup shims = root_.Shims()) {
+    if (auto folder = OpenFolder(shims.path)) shims_cgroup_ = std::move(*folder);
+  }
+  thread_ = std::thread([this] { Run(); });
+  return {};
+}
+
+LocalEngine::~LocalEngine() {
+  background_.Close();
+  Post([this] { closing_ = true; });
+  if (thread_.joinable()) thread_.join();
+}
+
+void LocalEngine::Launch(LaunchOrder order) {
+  Post([this, order = std::move(order)] { DoLaunch(order); });
+}
+
+void LocalEngine::Stop(Ulid attempt, StopOrder order) {
+  Post([this, attempt, order = std::move(order)]() mutable { DoStop(attempt, std::move(order)); });
+}
+
+void LocalEngine::Adopt(std::vector<Attempt> open, std::function<void(std::vector<std::string>)> done) {
+  Post([this, open = std::move(open), done = std::move(done)]() mutable { DoAdopt(std::move(open), std::move(done)); });
+}
+
+void LocalEngine::Acknowledge(Ulid attempt) {
+  Post([this, attempt] {
+    Folder(attempt).Acknowledge();
+    (void)root_.Attempt(attempt.Text()).Remove();
+  });
+}
+
+void LocalEngine::Remove(Ulid attempt) {
+  background_.Run([this, attempt] {
+    const std::string folder = Folder(attempt).paths().folder;
+    if (auto removed = RemoveTree(folder); !removed) {
+      Log("The folder " + folder + " could not be removed: " + ErrorText(removed.error()));
+    }
+  });
+}
+
+void LocalEngine::Post(std::function<void()> act) {
+  {
+    const std::lock_guard lock(mutex_);
+    posted_.push_back(std::move(act));
+  }
+  const uint64_t one = 1;
+  (void)!::write(wake_.get(), &one, sizeof one);
+}
+
+void LocalEngine::After(Duration delay, std::function<void()> act) {
+  due_.emplace(MonotonicNanos() + delay.count(), std::move(act));
+}
+
+void LocalEngine::Run() {
+  while (!closing_) {
+    int timeout_ms = -1;
+    if (!due_.empty()) {
+      const int64_t left = due_.begin()->first - MonotonicNanos();
+      timeout_ms = static_cast<int>(std::clamp<int64_t>((left + 999'999) / 1'000'000, 0, 60'000));
+    }
+    epoll_event events[64];
+    const int count = ::epoll_wait(epoll_.get(), events, 64, timeout_ms);
+    for (int i = 0; i < count; ++i) {
+      const uint64_t tag = events[i].data.u64;
+      if (tag == 0) continue;
+      const auto it = shims_.find(tag >> 1);
+      if (it == shims_.end()) continue;
+      if (tag == LinkTag(it->first)) {
+        OnLink(it->second);
+      } else {
+        OnDeath(it->second);
+      }
+    }
+    RunDue();
+  }
+}
+
+void LocalEngine::RunDue() {
+  uint64_t woken = 0;
+  (void)!::read(wake_.get(), &woken, sizeof woken);
+  std::vector<std::function<void()>> acts;
+  {
+    const std::lock_guard lock(mutex_);
+    acts.swap(posted_);
+  }
+  for (auto& act : acts) act();
+  const int64_t now = MonotonicNanos();
+  while (!due_.empty() && due_.begin()->first <= now) {
+    auto act = std::move(due_.begin()->second);
+    due_.erase(due_.begin());
+    act();
+  }
+}
+
+LocalEngine::Shim* LocalEngine::Find(const Ulid& attempt) {
+  const auto it = keys_.find(attempt);
+  return it == keys_.end() ? nullptr : &shims_.at(it->second);
+}
+
+LocalEngine::Shim& LocalEngine::Add(const Ulid& attempt) {
+  const uint64_t key = next_key_++;
+  keys_[attempt] = key;
+  Shim& shim = shims_[key];
+  shim.attempt = attempt;
+  shim.key = key;
+  return shim;
+}
+
+void LocalEngine::Watch(Shim& shim) {
+  epoll_event event = {EPOLLIN, {.u64 = LinkTag(shim.key)}};
+  if (shim.link) ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, shim.link.get(), &event);
+  event.data.u64 = PidTag(shim.key);
+  if (shim.pidfd) ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, shim.pidfd.get(), &event);
+}
+
+void LocalEngine::Forget(Shim& shim) {
+  keys_.erase(shim.attempt);
+  shims_.erase(shim.key);  // closing its descriptors takes them out of epoll
+}
+
+void LocalEngine::Report(const Ulid& attempt, decltype(AttemptNews::what) what) {
+  news_(AttemptNews{attempt, std::move(what)});
+}
+
+void LocalEngine::End(Shim& shim, decltype(AttemptNews::what) what) {
+  if (shim.ended) return;
+  shim.ended = true;
+  Report(shim.attempt, std::move(what));
+}
+
+std::string LocalEngine::SpecFor(const LaunchOrder& order) const {
+  wire::ShimSpec spec;
+  spec.attempt = order.attempt.Text();
+  spec.task = order.task.value;
+  spec.number = order.number;
+  spec.uid = static_cast<int64_t>(::geteuid());
+  spec.boot = boot_;
+  spec.argv = order.argv;
+  spec.workdir = order.workdir;
+  spec.environment = order.environment;
+  // The marker by which what outlives its supervisor is found.
+  std::erase_if(spec.environment, [](const std::string& variable) { return variable.starts_with("TRAINYARD_ID="); });
+  spec.environment.push_back("TRAINYARD_ID=" + spec.attempt);
+  spec.cpus = order.cpus;
+  if (order.time_limit) spec.time_limit_ms = ToMillis(*order.time_limit);
+  if (order.idle_limit) spec.idle_limit_ms = ToMillis(*order.idle_limit);
+  spec.containment = Containment();
+  spec.cgroup = root_.Attempt(spec.attempt).path;
+  return wire::EncodeSpec(spec);
+}
+
+void LocalEngine::DoLaunch(const LaunchOrder& order) {
+  const AttemptFolder folder = Folder(order.attempt);
+  if (auto made = folder.Make(order, SpecFor(order)); !made) return Report(order.attempt, AttemptRefused{made.error()});
+  auto spawned = SpawnShim(settings_.shim_program, folder.paths().folder, shims_cgroup_ ? shims_cgroup_.get() : -1);
+  if (!spawned) {
+    (void)RemoveTree(folder.paths().folder);
+    return Report(order.attempt, AttemptRefused{Error{Code::kUnavailable,
+                                                      msg::EngineSpawn{.error = ErrorText(spawned.error())}, {}}});
+  }
+  Shim& shim = Add(order.attempt);
+  shim.pid = spawned->process.pid;
+  shim.pidfd = std::move(spawned->process.pidfd);
+  shim.link = std::move(spawned->link);
+  Watch(shim);
+}
+
+void LocalEngine::DoStop(const Ulid& attempt, StopOrder order) {
+  if (const auto it = adopting_.find(attempt); it != adopting_.end()) {
+    it->second = std::move(order);
+    return;
+  }
+  Shim* shim = Find(attempt);
+  if (shim == nullptr || shim->ended) return;  // its end was told, or is none of ours
+  // Nothing has run as long as nobody said GO; whoever decides first has decided.
+  if (!shim->running && Folder(attempt).Void(order.reason)) return End(*shim, AttemptNotStarted{});
+  shim->stop = std::move(order);
+  HandOverStop(*shim);
+}
+
+void LocalEngine::HandOverStop(Shim& shim) {
+  if (!shim.stop || shim.ended) return;
+  wire::Order order;
+  order.verb = wire::Verb::kStop;
+  order.reason = shim.stop->reason;
+  order.signal = shim.stop->signal;
+  order.grace_ms = ToMillis(shim.stop->grace);
+  if (shim.link && SendPacket(shim.link.get(), wire::EncodeOrder(order))) {
+    shim.stop.reset();
+    return;
+  }
+  // Its socket is full or not there: it is stuck, or about to tell its end.
+  After(milliseconds(200), [this, attempt = shim.attempt] {
+    if (Shim* again = Find(attempt)) HandOverStop(*again);
+  });
+}
+
+void LocalEngine::OnLink(Shim& shim) {
+  for (;;) {
+    auto packet = ReceivePacket(shim.link.get());
+    if (!packet && packet.error() == EAGAIN) return;
+    if (!packet || packet->empty()) break;
+    if (const auto news = wire::DecodeNews(*packet)) OnNews(shim, *news);
+  }
+  // The other end is closed: it is going. What it left tells the rest, once it is gone.
+  shim.link.Reset();
+  if (shim.pid == 0) {
+    if (shim.ended) return Forget(shim);
+    return Settle(shim.attempt);
+  }
+  if (!shim.pidfd) return OnDeath(shim);
+  // Should it live on, it only hung up on us: call again.
+  if (shim.ended) return;
+  After(milliseconds(200), [this, attempt = shim.attempt] {
+    if (const Shim* again = Find(attempt); again != nullptr && !again->link) Settle(attempt);
+  });
+}
+
+void LocalEngine::OnNews(Shim& shim, const wire::News& news) {
+  switch (news.kind) {
+    case wire::NewsKind::kStarted:
+    case wire::NewsKind::kState:
+      if (shim.running || shim.ended || !news.record) return;
+      shim.running = true;
+      Report(shim.attempt, AttemptRunning{FromNanos(news.record->began_ns), static_cast<int>(news.record->pid),
+                                          shim.pid == 0});
+      return;
+    case wire::NewsKind::kExited:
+      if (news.record) End(shim, AttemptExited{ToExitRecord(*news.record)});
+      return;
+    case wire::NewsKind::kUnkillable: return Report(shim.attempt, AttemptUnkillable{});
+    case wire::NewsKind::kRefused:
+      shim.refusal = Error{Code::kUnavailable,
+                           msg::EngineRefused{.step = news.step, .error = ErrorText(news.error)}, {}};
+      return;
+    case wire::NewsKind::kUnknown:
+    case wire::NewsKind::kFrozen:
+    case wire::NewsKind::kThawed:
+    case wire::NewsKind::kDone:
+    case wire::NewsKind::kError: return;
+  }
+}
+
+void LocalEngine::OnDeath(Shim& shim) {
+  while (::waitpid(shim.pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  shim.pidfd.Reset();
+  shim.pid = 0;
+  // Its last words may still be in the socket; reading them to the end comes back to Settle.
+  if (shim.link) return OnLink(shim);
+  if (shim.ended) return Forget(shim);
+  Settle(shim.attempt);
+}
+
+// The supervisor is gone, or its connection is, and it did not tell the end: the folder does.
+void LocalEngine::Settle(const Ulid& attempt) {
+  Shim* shim = Find(attempt);
+  if (shim == nullptr || shim->settling) return;
+  shim->settling = true;
+  const AttemptFolder folder = Folder(attempt);
+  background_.Run([this, folder] {
+    const auto unkillable = [this, &folder] {
+      Post([this, attempt = folder.attempt()] { Report(attempt, AttemptUnkillable{}); });
+    };
+    auto finding = Judge(folder, boot_, {boot_, settings_.instance}, background_, unkillable);
+    if (!finding) return;
+    auto shared = std::make_shared<Finding>(std::move(*finding));
+    Post([this, attempt = folder.attempt(), shared] { TakeOver(attempt, std::move(*shared)); });
+  });
+}
+
+void LocalEngine::DoAdopt(std::vector<Attempt> open, std::function<void(std::vector<std::string>)> done) {
+  auto adoption = std::make_shared<Adoption>();
+  adoption->done = std::move(done);
+  adoption->left = open.size() + 1;
+  for (const Attempt& attempt : open) adopting_.emplace(attempt.uid, std::nullopt);
+
+  // Listed now: what is launched after this must not look like a stray.
+  std::vector<Ulid> others;
+  for (const std::string& name : ListFolder(attempts_).value_or(std::vector<std::string>{})) {
+    const auto ulid = Ulid::Parse(name);
+    if (ulid && !adopting_.contains(*ulid) && Find(*ulid) == nullptr) others.push_back(*ulid);
+  }
+  background_.Run([this, adoption, others = std::move(others)] {
+    std::vector<std::string> strays;
+    for (const Ulid& attempt : others) {
+      if (IsStray(attempts_, attempt)) strays.push_back(attempt.Text());
+    }
+    SweepCgroups();
+    Post([this, adoption, strays = std::move(strays)]() mutable {
+      adoption->strays = std::move(strays);
+      AdoptionStep(adoption);
+    });
+  });
+  for (const Attempt& attempt : open) {
+    const AttemptFolder folder = Folder(attempt.uid);
+    background_.Run([this, adoption, folder, boot = attempt.boot] {
+      // One that cannot be ended must not keep the others from being scheduled.
+      bool told = false;
+      const auto unkillable = [&] {
+        told = true;
+        Post([this, adoption, attempt = folder.attempt()] {
+          Report(attempt, AttemptUnkillable{});
+          AdoptionStep(adoption);
+        });
+      };
+      auto finding = Judge(folder, boot, {boot_, settings_.instance}, background_, unkillable);
+      if (!finding) return;
+      auto shared = std::make_shared<Finding>(std::move(*finding));
+      Post([this, adoption, attempt = folder.attempt(), shared, told] {
+        TakeOver(attempt, std::move(*shared));
+        if (!told) AdoptionStep(adoption);
+      });
+    });
+  }
+}
+
+void LocalEngine::AdoptionStep(const std::shared_ptr<Adoption>& adoption) {
+  if (--adoption->left == 0) adoption->done(std::move(adoption->strays));
+}
+
+// Cgroups of attempts that were acknowledged or removed; one with a process inside stays, the kernel sees to that.
+void LocalEngine::SweepCgroups() {
+  for (const CgroupRoot& root : KnownCgroupRoots(settings_.instance)) {
+    for (const std::string& name : ListFolder(root.folder).value_or(std::vector<std::string>{})) {
+      const auto ulid = name.starts_with("a-") ? Ulid::Parse(name.substr(2)) : std::nullopt;
+      if (ulid && !Exists(Folder(*ulid).paths().Slot())) (void)root.Attempt(ulid->Text()).Remove();
+    }
+  }
+}
+
+void LocalEngine::TakeOver(const Ulid& attempt, Finding finding) {
+  std::optional<StopOrder> stop;
+  if (const auto it = adopting_.find(attempt); it != adopting_.end()) {
+    stop = std::move(it->second);
+    adopting_.erase(it);
+  }
+  Shim* known = Find(attempt);
+  Shim& shim = known != nullptr ? *known : Add(attempt);
+  const bool was_running = shim.running;
+  shim.settling = false;
+  if (stop) shim.stop = std::move(stop);
+
+  if (const auto* running = std::get_if<AttemptRunning>(&finding.what)) {
+    shim.running = true;
+    shim.link = std::move(finding.link);
+    Watch(shim);
+    if (!was_running) Report(attempt, *running);
+    HandOverStop(shim);
+    return;
+  }
+  if (std::holds_alternative<AttemptStuck>(finding.what)) {
+    Report(attempt, AttemptStuck{});
+    shim.link = std::move(finding.link);
+    Watch(shim);
+    HandOverStop(shim);
+    // Without a connection only another look can tell when it comes back or goes.
+    if (!shim.link) After(seconds(1), [this, attempt] { Settle(attempt); });
+    return;
+  }
+  std::visit(
+      [&](auto& what) {
+        using What = std::decay_t<decltype(what)>;
+        // It said why before it left, and nothing ran.
+        if (std::is_same_v<What, AttemptNotStarted> && shim.refusal) return End(shim, AttemptRefused{*shim.refusal});
+        End(shim, std::move(what));
+      },
+      finding.what);
+  Forget(shim);
+}
+
+}  // namespace ty

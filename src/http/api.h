@@ -1,0 +1,116 @@
+// Api answers the calls that passed the gate: one file a noun. It decides nothing about tasks; it asks the Backend.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "http/backend.h"
+#include "http/exchange.h"
+#include "http/gate.h"
+
+namespace ty {
+
+class Api;
+
+// One line a route, with who may use it; tests compare this with api/openapi.yaml.
+struct Route {
+  const char* method;
+  const char* path;  // "/api/v1/tasks/{task}/log"
+  Access access;
+  void (Api::*answer)(CallPtr call);
+  const char* parameters = "";  // names of the query's, with spaces between
+  bool streams = false;         // the body goes to Api::OpenBulk
+};
+const std::vector<Route>& Routes();
+
+struct ApiSettings {
+  std::string version;
+  std::string home;                     // state folder
+  std::string owner, instance;          // for the public routes, which ask nobody
+  Time started;
+  std::function<std::string()> url;     // of the page; empty without a TCP listener
+  std::function<Time()> now;
+  std::function<void(bool cancelled)> on_down;  // `down` was asked and answered: end the daemon
+  GateSettings gate;
+};
+
+struct FoundAttempt {
+  TaskId task;
+  bool open = false;  // the task
+  int count = 0;      // attempts so far
+  int number = 0;     // 0: not there
+  Ulid uid;
+  bool ended = false;      // the attempt
+  int64_t last_event = 0;  // of the Yard, when it was asked
+};
+
+class Api {
+ public:
+  Api(ApiSettings settings, Backend& backend, Loop& loop) : settings_(std::move(settings)), backend_(backend), loop_(loop) {}
+
+  // Gate, access and route, in this order, from the head alone. True when the body is wanted and the call goes on;
+  // false when it has been refused.
+  bool Admit(const CallPtr& call);
+  void Handle(const CallPtr& call);                              // once the body is there
+  std::shared_ptr<BodySink> OpenBulk(const CallPtr& call);  // null: refused
+
+  // session.cc
+  void GetHealth(CallPtr call);
+  void GetFirstPage(CallPtr call);
+  void GetSession(CallPtr call);
+  void CreateSession(CallPtr call);
+  // status.cc
+  void GetStatus(CallPtr call);
+  void StopDaemon(CallPtr call);
+  // devices.cc
+  void ListDevices(CallPtr call);
+  // tasks.cc
+  void ListTasks(CallPtr call);
+  void GetTask(CallPtr call);
+  void GetWhy(CallPtr call);
+  // submit.cc
+  void SubmitTask(CallPtr call);
+  void SubmitTasks(CallPtr call);
+  // act.cc
+  void CancelTasks(CallPtr call);
+  void HoldTasks(CallPtr call);
+  void ReleaseTasks(CallPtr call);
+  void RetryTasks(CallPtr call);
+  void RemoveTasks(CallPtr call);
+  void SetPriority(CallPtr call);
+  // logs.cc
+  void GetLog(CallPtr call);
+  void GetTail(CallPtr call);
+  void GetHead(CallPtr call);
+  // queue.cc
+  void PauseTheQueue(CallPtr call);
+  void ResumeTheQueue(CallPtr call);
+  // events.cc
+  void ListEvents(CallPtr call);
+
+ private:
+  friend class ActOnTasks;
+  friend class BulkSubmit;
+  friend class LogFollower;
+
+  // The task a selector names: 12, a name (newest) or @last; refuses the call when there is none.
+  void Select(const CallPtr& call, std::function<void(TaskId)> then);
+  void Act(CallPtr call, Verb verb);
+  void SetPaused(const CallPtr& call, bool paused);
+  // Attempt `wanted` of a task, or its newest (0). Number 0 in the answer: there is none such.
+  void FindAttempt(TaskId id, int wanted, std::function<void(Result<FoundAttempt>)> then);
+  // The attempt that the path and `attempt=` name; refuses the call when there is none such.
+  void WithAttempt(const CallPtr& call, std::function<void(const FoundAttempt&, std::string folder)> then);
+
+  ApiSettings settings_;
+  Backend& backend_;
+  Loop& loop_;
+};
+
+// The selector of one word, by the rows of the store; numbers need none.
+Result<TaskId> FindSelected(Rows& rows, const std::string& word);
+bool IsNumber(const std::string& word);
+
+}  // namespace ty

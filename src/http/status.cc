@@ -1,0 +1,77 @@
+#include <unistd.h>
+
+#include <boost/json.hpp>
+
+#include "http/api.h"
+#include "http/body.h"
+#include "http/render.h"
+
+namespace ty {
+
+void Api::GetStatus(CallPtr call) {
+  backend_.Look([this, call](YardFacts facts) {
+    boost::json::array devices;
+    for (const DeviceView& device : facts.devices) devices.emplace_back(RenderDevice(device));
+    const YardView& yard = facts.yard;
+    call->Answer(boost::json::object{
+        {"pid", ::getpid()},
+        {"url", settings_.url()},
+        {"version", settings_.version},
+        {"instance", facts.instance},
+        {"owner", facts.owner},
+        {"home", facts.home},
+        {"started_at", FormatIso(settings_.started)},
+        {"language", call->language() == Language::kChinese ? "zh-CN" : "en"},
+        {"containment", yard.containment},
+        {"survives_logout", facts.survives_logout},
+        {"survives_reboot", facts.survives_reboot},
+        {"queue", {{"paused", yard.paused}}},
+        {"counts",
+         {{"waiting", yard.waiting - yard.held},
+          {"held", yard.held},
+          {"running", yard.running},
+          {"devices", yard.devices},
+          {"devices_free", yard.devices_free}}},
+        {"adopting", yard.adopting},
+        {"devices", std::move(devices)}});
+  });
+}
+
+// Ends the daemon after the answer has gone out. With `cancel` every open task is asked to stop first; their shims
+// see to it even when the daemon has gone. Cancelling all pauses the queue, which the next start should not find.
+void Api::StopDaemon(CallPtr call) {
+  Result<boost::json::object> body = ParseBody(call->request.body, {"cancel"});
+  Result<bool> cancel = body ? ReadBool(*body, "cancel") : Forward(body.error());
+  if (!cancel) return call->Refuse(cancel.error());
+
+  auto finish = [this, call, cancel = *cancel] {
+    backend_.Look([this, call, cancel](YardFacts facts) {
+      boost::json::array running;
+      if (!cancel) {
+        for (TaskId id : facts.running) running.emplace_back(id.value);
+      }
+      Response response;
+      response.body = boost::json::serialize(boost::json::object{{"running", std::move(running)}});
+      response.after = [this, cancel] {
+        if (settings_.on_down) settings_.on_down(cancel);
+      };
+      call->Answer(std::move(response));
+    });
+  };
+  if (!*cancel) return finish();
+  backend_.Look([this, finish](YardFacts facts) {
+    ty::Act act;
+    act.verb = Verb::kCancel;
+    act.all_open = true;
+    act.reply = [this, finish, paused = facts.yard.paused](std::vector<ActAnswer>) {
+      if (paused) return finish();
+      PauseQueue resume;
+      resume.paused = false;
+      resume.reply = [finish](Status) { finish(); };
+      backend_.Post(std::move(resume));
+    };
+    backend_.Post(std::move(act));
+  });
+}
+
+}  // namespace ty

@@ -1,0 +1,365 @@
+// JSON to TaskSpec, nothing more; and what the Yard must know of the store before it can admit a task: ended tasks
+// that it follows, and idempotency keys. A submit that names neither costs no look at the store.
+#include <algorithm>
+#include <boost/json.hpp>
+#include <map>
+
+#include "base/digest.h"
+#include "base/text.h"
+#include "http/api.h"
+#include "http/body.h"
+#include "http/reader.h"
+#include "http/render.h"
+#include "messages.h"
+
+namespace ty {
+
+namespace json = boost::json;
+
+namespace {
+
+constexpr size_t kLineLimit = kBodyLimit;
+constexpr int64_t kMostLines = 1'000'000;
+constexpr size_t kSlice = 2000;
+
+std::string ToString(const json::string& text) { return std::string(text.data(), text.size()); }
+
+// The same request, however its keys were ordered and its white space set.
+void WriteCanonical(const json::value& value, std::string& out) {
+  if (const json::object* object = value.if_object()) {
+    std::map<std::string_view, const json::value*> sorted;
+    for (const auto& member : *object) sorted.emplace(std::string_view(member.key().data(), member.key().size()), &member.value());
+    out += '{';
+    for (const auto& [key, inner] : sorted) {
+      out += json::serialize(json::string(json::string_view(key.data(), key.size())));
+      out += ':';
+      WriteCanonical(*inner, out);
+      out += ',';
+    }
+    out += '}';
+  } else if (const json::array* array = value.if_array()) {
+    out += '[';
+    for (const json::value& inner : *array) {
+      WriteCanonical(inner, out);
+      out += ',';
+    }
+    out += ']';
+  } else {
+    out += json::serialize(value);
+  }
+}
+
+// The words of `after[].task`, as numbers or names. What is not as it should be is left to ParseTaskSpec.
+std::vector<json::value*> FollowedIn(json::value& task) {
+  std::vector<json::value*> words;
+  json::object* object = task.if_object();
+  json::value* after = object == nullptr ? nullptr : object->if_contains("after");
+  if (after == nullptr || !after->is_array()) return words;
+  for (json::value& one : after->as_array()) {
+    json::object* entry = one.if_object();
+    json::value* word = entry == nullptr ? nullptr : entry->if_contains("task");
+    if (word != nullptr) words.push_back(word);
+  }
+  return words;
+}
+
+std::string WordOf(const json::value& word) {
+  if (word.is_string()) return ToString(word.as_string());
+  if (word.is_int64()) return std::to_string(word.as_int64());
+  return "";
+}
+
+// What the store knows of the words that tasks follow.
+struct Known {
+  std::map<std::string, Result<TaskId>> words;
+  std::unordered_map<TaskId, OutcomeKind> ended;
+  std::unordered_map<std::string, KeptKey> kept;
+  std::optional<Error> trouble;
+};
+
+Known LookUp(Rows& rows, const std::vector<std::string>& words, const std::string& key) {
+  Known known;
+  for (const std::string& word : words) {
+    if (word.empty() || known.words.count(word) != 0) continue;
+    Result<TaskId> id = FindSelected(rows, word);
+    if (id) {
+      Result<TaskRecord> record = rows.FindTask(*id);
+      if (record && record->task.outcome && IsEnded(record->task)) known.ended[*id] = record->task.outcome->kind;
+      if (!record && record.error().code != Code::kNotFound) known.trouble = record.error();
+    }
+    known.words.emplace(word, std::move(id));
+  }
+  if (!key.empty()) {
+    Result<std::optional<KeptKey>> kept = rows.FindKey(key);
+    if (!kept) known.trouble = kept.error();
+    if (kept && *kept) known.kept.emplace(key, **kept);
+  }
+  return known;
+}
+
+// Puts numbers in the place of names, so that ParseTaskSpec sees numbers alone.
+std::optional<Error> PutNumbers(json::value& task, const Known& known) {
+  size_t index = 0;
+  for (json::value* word : FollowedIn(task)) {
+    const std::string field = "/after/" + std::to_string(index++) + "/task";
+    if (!word->is_string()) continue;
+    auto found = known.words.find(ToString(word->as_string()));
+    if (found == known.words.end()) continue;
+    if (!found->second) return Error{Code::kInvalid, found->second.error().message, field};
+    *word = found->second->value;
+  }
+  return std::nullopt;
+}
+
+Result<std::string> ReadKey(const Request& request) {
+  const size_t count = request.Count("Idempotency-Key");
+  if (count == 0) return std::string();
+  const std::string_view key = request.Header("Idempotency-Key");
+  if (count > 1 || key.empty() || key.size() > 200 || !IsUtf8(key)) return Invalid(msg::ApiKeyLength{}, "Idempotency-Key");
+  return std::string(key);
+}
+
+}  // namespace
+
+void Api::SubmitTask(CallPtr call) {
+  Result<std::string> key = ReadKey(call->request);
+  if (!key) return call->Refuse(key.error());
+  Result<json::value> parsed = ParseJson(call->request.body);
+  if (!parsed) return call->Refuse(400, parsed.error());
+  auto task = std::make_shared<json::value>(std::move(*parsed));
+
+  std::string hash;
+  if (!key->empty()) {
+    std::string canonical;
+    WriteCanonical(*task, canonical);
+    hash = Sha256Hex(canonical);
+  }
+  auto post = [this, call, task, key = *key, hash](Known known) {
+    if (known.trouble) return call->Refuse(*known.trouble);
+    if (std::optional<Error> error = PutNumbers(*task, known)) return call->Refuse(*error);
+    Result<TaskSpec> spec = ParseTaskSpec(*task);
+    if (!spec) return call->Refuse(spec.error());
+    Submit submit;
+    submit.items.push_back(SubmitItem{std::move(*spec), key, hash, {}});
+    submit.ended = std::move(known.ended);
+    submit.kept = std::move(known.kept);
+    submit.reply = [this, call](Result<std::vector<SubmitReceipt>> receipts) {
+      if (!receipts) return call->Refuse(receipts.error());
+      SubmitReceipt receipt = std::move(receipts->front());
+      if (!receipt.repeated) return call->Answer(RenderReceipt(receipt, settings_.home, call->language()), 201);
+      if (receipt.state != "ended") return call->Answer(RenderReceipt(receipt, settings_.home, call->language()), 200);
+      // The Yard has forgotten what ended; its name is in the store.
+      Fetch<Result<TaskRecord>>(backend_, [id = receipt.id](Rows& rows) { return rows.FindTask(id); },
+                                [this, call, receipt](Result<TaskRecord> record) mutable {
+                                  if (record) {
+                                    receipt.uid = record->task.uid;
+                                    receipt.name = record->task.name;
+                                  }
+                                  call->Answer(RenderReceipt(receipt, settings_.home, call->language()), 200);
+                                });
+    };
+    backend_.Post(std::move(submit));
+  };
+
+  std::vector<std::string> words;
+  for (const json::value* word : FollowedIn(*task)) words.push_back(WordOf(*word));
+  if (key->empty() && words.empty()) return post({});
+  Fetch<Known>(backend_, [words, key = *key](Rows& rows) { return LookUp(rows, words, key); }, post);
+}
+
+// ---- Many at once.
+
+// Reads the lines as they come. Tasks that follow others wait until all lines are there, since they may name one of
+// them; then everything goes to the Yard as one Submit.
+class BulkSubmit final : public BodySink, public std::enable_shared_from_this<BulkSubmit> {
+ public:
+  BulkSubmit(Api& api, CallPtr call, std::string key) : api_(api), call_(std::move(call)), key_(std::move(key)) {}
+
+  void Take(std::string_view piece) override {
+    while (!call_->answered() && !piece.empty()) {
+      const size_t end = piece.find('\n');
+      line_.append(piece.substr(0, end));
+      if (line_.size() > kLineLimit) {
+        return Refuse(lines_ + 1, Error{Code::kInvalid, msg::SubmitBulkLineTooLong{.limit = static_cast<int64_t>(kLineLimit)}, ""});
+      }
+      if (end == std::string_view::npos) return;
+      piece.remove_prefix(end + 1);
+      EndLine();
+    }
+  }
+
+  void Finish() override {
+    if (!call_->answered() && !line_.empty()) EndLine();
+    if (call_->answered()) return;
+    if (items_.empty()) return call_->Refuse(Error{Code::kInvalid, msg::SubmitBulkEmpty{}, ""});
+    std::vector<std::string> words;
+    for (Follower& follower : followers_) {
+      for (const json::value* word : FollowedIn(follower.task)) {
+        std::string text = WordOf(*word);
+        if (!(word->is_string() && names_.count(text) != 0)) words.push_back(std::move(text));
+      }
+    }
+    std::sort(words.begin(), words.end());
+    words.erase(std::unique(words.begin(), words.end()), words.end());
+    if (words.empty() && key_.empty()) return Settle(std::make_shared<Known>(), 0);
+    Fetch<Known>(api_.backend_, [words, key = key_](Rows& rows) { return LookUp(rows, words, key); },
+                 [self = shared_from_this()](Known known) {
+                   if (known.trouble) return self->call_->Refuse(*known.trouble);
+                   self->Settle(std::make_shared<Known>(std::move(known)), 0);
+                 });
+  }
+
+ private:
+  struct Follower {
+    size_t index;
+    json::value task;
+  };
+
+  void EndLine() {
+    lines_++;
+    std::string line = std::exchange(line_, {});
+    if (!key_.empty()) hash_ = Sha256Hex(hash_ + line);
+    if (line.find_first_not_of(" \t\r") == std::string::npos) return;
+    if (static_cast<int64_t>(items_.size()) >= kMostLines) {
+      return call_->Refuse(413, Error{Code::kInvalid, msg::SubmitBulkTooMany{.most = kMostLines}, ""});
+    }
+    Result<json::value> task = ParseJson(line);
+    if (!task) return Refuse(lines_, task.error());
+    const size_t index = items_.size();
+    items_.emplace_back();
+    line_of_.push_back(lines_);
+    if (const json::object* object = task->if_object()) {
+      if (const json::value* name = object->if_contains("name"); name != nullptr && name->is_string()) {
+        names_[ToString(name->as_string())].push_back(index);
+      }
+    }
+    if (!FollowedIn(*task).empty()) {
+      followers_.push_back(Follower{index, std::move(*task)});
+      return;
+    }
+    Result<TaskSpec> spec = ParseTaskSpec(*task);
+    if (!spec) return Refuse(lines_, spec.error());
+    items_[index].spec = std::move(*spec);
+  }
+
+  // The followers, some at a time so that others are served in between; then the Yard.
+  void Settle(std::shared_ptr<Known> known, size_t from) {
+    const size_t to = std::min(followers_.size(), from + kSlice);
+    for (size_t i = from; i < to; i++) {
+      Follower& follower = followers_[i];
+      TakeOutLines(follower);
+      std::optional<Error> error = PutNumbers(follower.task, *known);
+      Result<TaskSpec> spec = error ? Result<TaskSpec>(Forward(*error)) : ParseTaskSpec(follower.task);
+      if (!spec) return Refuse(line_of_[follower.index], spec.error());
+      items_[follower.index].spec = std::move(*spec);
+      follower.task = nullptr;
+    }
+    if (to < followers_.size()) {
+      return api_.loop_.Post([self = shared_from_this(), known, to] { self->Settle(known, to); });
+    }
+    Submit submit;
+    items_.front().idempotency_key = key_;
+    items_.front().request_hash = hash_;
+    const int64_t count = static_cast<int64_t>(items_.size());
+    submit.items = std::move(items_);
+    submit.ended = std::move(known->ended);
+    submit.kept = std::move(known->kept);
+    submit.reply = [self = shared_from_this(), count](Result<std::vector<SubmitReceipt>> receipts) {
+      if (!receipts) return self->RefuseAsYardSays(receipts.error());
+      const SubmitReceipt& first = receipts->front();
+      self->call_->Answer(json::object{{"count", count}, {"first", first.id.value}, {"last", first.id.value + count - 1}},
+                          first.repeated ? 200 : 201);
+    };
+    api_.backend_.Post(std::move(submit));
+  }
+
+  // A name of another line: the nearest one before it, else the first behind it. Those leave the JSON.
+  void TakeOutLines(Follower& follower) {
+    json::array kept;
+    for (json::value& one : follower.task.as_object()["after"].as_array()) {
+      const json::object* entry = one.if_object();
+      const json::value* word = entry == nullptr ? nullptr : entry->if_contains("task");
+      auto lines = word != nullptr && word->is_string() ? names_.find(ToString(word->as_string())) : names_.end();
+      std::optional<Dependency::On> on = OnOf(entry);
+      if (lines == names_.end() || !on) {
+        kept.push_back(std::move(one));
+        continue;
+      }
+      size_t other = lines->second.front();
+      for (size_t line : lines->second) {
+        if (line < follower.index) other = line;
+      }
+      items_[follower.index].after_items.emplace_back(other, *on);
+    }
+    follower.task.as_object()["after"] = std::move(kept);
+  }
+
+  static std::optional<Dependency::On> OnOf(const json::object* entry) {
+    if (entry == nullptr) return std::nullopt;
+    for (const auto& member : *entry) {
+      if (member.key() != "task" && member.key() != "on") return std::nullopt;
+    }
+    const json::value* on = entry->if_contains("on");
+    if (on == nullptr) return Dependency::On::kOk;
+    if (!on->is_string()) return std::nullopt;
+    if (on->as_string() == "ok") return Dependency::On::kOk;
+    if (on->as_string() == "fail") return Dependency::On::kFail;
+    if (on->as_string() == "any") return Dependency::On::kAny;
+    return std::nullopt;
+  }
+
+  void Refuse(int64_t line, Error error) {
+    const int status = StatusOf(error.code);
+    const std::string place = "/lines/" + std::to_string(line);
+    error.field = place + error.field;
+    json::object problem = RenderProblem(status, Error{error.code, msg::SubmitBulkRefused{.line = line}, place}, call_->language());
+    problem["errors"] = json::array{RenderProblem(status, error, call_->language())};
+    Response response;
+    response.status = status;
+    response.type = "application/problem+json";
+    response.body = json::serialize(problem);
+    call_->Answer(std::move(response));
+  }
+
+  // The Yard says which item by "/7/resources/gpus"; a single one it does not number.
+  void RefuseAsYardSays(Error error) {
+    if (error.field == "Idempotency-Key") return call_->Refuse(error);
+    size_t index = 0;
+    if (line_of_.size() > 1) {
+      const size_t slash = error.field.find('/', 1);
+      const std::string number = error.field.empty() ? "" : error.field.substr(1, slash - 1);
+      if (!IsNumber(number) || static_cast<size_t>(*ParseInt(number)) >= line_of_.size()) return call_->Refuse(error);
+      index = static_cast<size_t>(*ParseInt(number));
+      error.field = slash == std::string::npos ? "" : error.field.substr(slash);
+    }
+    Refuse(line_of_[index], std::move(error));
+  }
+
+  Api& api_;
+  CallPtr call_;
+  std::string key_, hash_;
+  std::string line_;
+  int64_t lines_ = 0;
+  std::vector<SubmitItem> items_;
+  std::vector<int64_t> line_of_;
+  std::vector<Follower> followers_;
+  std::unordered_map<std::string, std::vector<size_t>> names_;
+};
+
+void Api::SubmitTasks(CallPtr call) {
+  std::shared_ptr<BodySink> sink = OpenBulk(call);
+  if (sink == nullptr) return;
+  sink->Take(call->request.body);
+  sink->Finish();
+}
+
+std::shared_ptr<BodySink> Api::OpenBulk(const CallPtr& call) {
+  Result<std::string> key = ReadKey(call->request);
+  if (!key) {
+    call->Refuse(key.error());
+    return nullptr;
+  }
+  return std::make_shared<BulkSubmit>(*this, call, std::move(*key));
+}
+
+}  // namespace ty

@@ -1,0 +1,96 @@
+// Supervisor runs one attempt from GO to its end, with nobody's help: it starts the task, keeps its limits, carries
+// out orders, ends the whole tree and leaves the end in the slot (contracts C2, C12, C16).
+//
+//   lock slot -> read spec -> log, control socket -> GO -> task -> RUNNING -> … -> tree gone -> EXITED -> told -> synced
+//
+// Up to GO nothing has run; if somebody else decided (VOID) it goes away silently. Before the task's first
+// instruction nothing is synced: what is read after a crash of ours is in the page cache, and after a power cut
+// the boot id differs.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "posix/fd.h"
+#include "shim/log_index.h"
+#include "shim/tree.h"
+#include "wire/control.h"
+#include "wire/slot.h"
+#include "wire/spec.h"
+
+namespace ty {
+
+class Supervisor {
+ public:
+  // `link` is the connection to the daemon that started us, or empty.
+  Supervisor(std::string folder, UniqueFd link);
+  int Run();  // the exit code
+
+ private:
+  static constexpr int64_t kNever = INT64_MAX;
+  enum class Stage : uint8_t { kRunning, kAsked, kTerminated, kKilled };
+
+  // Before GO.
+  bool TakeSlot();
+  bool ReadSpec();
+  void ProtectFromOom();
+  void OpenLog();
+  void OpenControl();
+  bool SayGo();
+  int Refuse(const char* step, int error);
+
+  // From GO on.
+  void Start();
+  void Supervise();
+  void Wait(int64_t now);
+  void ReapChildren();
+  void EndLeader(int status);
+  void ServeClient(size_t index);
+  void CarryOut(const wire::Order& order, wire::News& answer);
+  void LookAtLog(int64_t now);
+  void HandleTimers(int64_t now);
+  void CheckLimits(int64_t now);
+  void Stop(wire::StoppedBy who, std::string_view reason, int signal, int64_t grace_ms);
+  void WriteStopFile(std::string_view reason);
+  void SignalGroup(int signal);
+  void ClimbLadder(int64_t now);
+  void Kill(int64_t now);
+  int Freeze(int64_t deadline_ms);  // errno
+  void Thaw();
+  int64_t NextTimer(int64_t now) const;
+  int64_t ThawedClock(int64_t now) const;  // counts while the task may run
+  void Tell(const wire::News& news);
+  void WriteRecord();
+  int Finish();
+
+  std::string folder_path_;
+  UniqueFd folder_, slot_, log_, listener_, child_signal_;
+  std::vector<UniqueFd> clients_;
+  wire::ShimSpec spec_;
+  Tree tree_{Cgroup{}};
+  LogIndex index_;
+  wire::SlotRecord record_;
+  std::string oom_score_;         // ours before we lowered it; the task gets it back
+  const char* failed_step_ = "";  // a preparation that failed: the task ends as never executed, with this
+  int failed_errno_ = 0;
+
+  pid_t leader_ = 0;              // 0 once reaped
+  bool childless_ = false;        // nothing is left to reap
+  bool gone_ = false;             // and nobody is inside the cgroup
+  int64_t boot_began_ = 0;        // boot clock; all other times are monotonic
+  Stage stage_ = Stage::kRunning;
+  int64_t ladder_at_ = kNever;    // the next step
+  int64_t kill_grace_ = 0;        // between TERM and KILL
+  int64_t killed_at_ = 0, kill_pause_ = 0;
+  bool unkillable_ = false;
+  int64_t frozen_at_ = 0;         // 0: not frozen
+  int64_t thaw_at_ = kNever;
+  int64_t frozen_before_ = 0;     // length of all freezes that are over
+  int64_t thawed_began_ = 0, thawed_output_ = 0;  // on the thawed clock: the start, the last output
+};
+
+}  // namespace ty

@@ -1,0 +1,24 @@
+// Tree is every process of the attempt: what its cgroup holds, and in any case what descends from us, since a
+// subreaper inherits whoever loses its parent.
+#pragma once
+
+#include "posix/cgroups.h"
+
+namespace ty {
+
+class Tree {
+ public:
+  explicit Tree(Cgroup leaf) : leaf_(std::move(leaf)) {}
+
+  const Cgroup& leaf() const { return leaf_; }
+  void Signal(int signal) const;
+  void Kill() const;  // one round; call again until it is gone
+  SysStatus Freeze(bool frozen) const;
+  // To ask once no child is left to be reaped: takes the cgroup away, which only works when nobody is inside.
+  bool Gone() const;
+
+ private:
+  Cgroup leaf_;
+};
+
+}  // namespace ty

@@ -1,0 +1,471 @@
+// What the store on disk promises beyond store_test.cc: survival, refusals, the disk's troubles, the cost of
+// a commit.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <spawn.h>
+#include <sqlite3.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "store/migrations.h"
+#include "store/store.h"
+#include "store/store_testing.h"
+
+namespace ty {
+namespace {
+
+using namespace store_testing;
+
+std::string Slurp(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+void Spill(const std::string& path, std::string_view bytes) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+int64_t SizeOf(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 ? info.st_size : -1;
+}
+
+int Spawn(std::vector<std::string> argv) {
+  std::vector<char*> words;
+  for (std::string& word : argv) words.push_back(word.data());
+  words.push_back(nullptr);
+  pid_t child = 0;
+  if (::posix_spawnp(&child, words[0], nullptr, nullptr, words.data(), environ) != 0) return -1;
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return status;
+}
+
+// Another process of this program plays a part below (DISABLED_…) in a folder.
+std::vector<std::string> Part(const std::string& part, const std::string& folder) {
+  ::setenv("TY_STORE_TEST_FOLDER", folder.c_str(), 1);
+  return {"/proc/self/exe", "--gtest_also_run_disabled_tests", "--gtest_brief=1",
+          "--gtest_filter=Part.DISABLED_" + part};
+}
+std::string PartFolder() {
+  const char* folder = std::getenv("TY_STORE_TEST_FOLDER");
+  return folder ? folder : "";
+}
+std::vector<Change> Megabytes(int first, int megabytes) {
+  std::vector<Change> changes;
+  TaskSpec spec = PlainSpec();
+  spec.argv.push_back(std::string(1 << 20, 'x'));
+  for (int i = 0; i < megabytes; ++i) changes.push_back(TaskAdded{WaitingTask(first + i), spec});
+  return changes;
+}
+
+std::vector<Change> ManyTasks(int count) {
+  std::vector<Change> changes;
+  for (int i = 1; i <= count; ++i) changes.push_back(TaskAdded{WaitingTask(i), PlainSpec()});
+  return changes;
+}
+
+bool WentWell(int status) {
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+class Sqlite : public testing::Test {
+ protected:
+  void Open() { desk_.Take(OpenSqliteStore(folder_.path()).value()); }
+  std::string Refusal() {
+    const auto store = OpenSqliteStore(folder_.path());
+    return store ? "" : store.error().message.id;
+  }
+  std::string Database() const { return folder_.File("yard.db"); }
+  std::string Wal() const { return folder_.File("yard.db-wal"); }
+
+  // As any tool would, while no store has it open. The answer: the first column of the first row, or the
+  // trouble.
+  std::string Sql(const std::string& sql) {
+    sqlite3* db = nullptr;
+    sqlite3_open(Database().c_str(), &db);
+    std::string answer;
+    char* trouble = nullptr;
+    const auto take = [](void* out, int, char** values, char**) {
+      *static_cast<std::string*>(out) = values[0] ? values[0] : "";
+      return 0;
+    };
+    if (sqlite3_exec(db, sql.c_str(), take, &answer, &trouble) != SQLITE_OK)
+      answer = trouble ? trouble : "failed";
+    sqlite3_free(trouble);
+    sqlite3_close(db);
+    return answer;
+  }
+
+  TemporaryFolder folder_;
+  Desk desk_;
+};
+
+// ---- Survival
+
+TEST_F(Sqlite, KnowsEverythingWhenOpenedAgain) {
+  Open();
+  const Attempt attempt = FullAttempt(7, 1);
+  ASSERT_TRUE(desk_.Commit(TaskAdded{FullTask(7), FullSpec(), "key", "hash"}, AttemptAdded{attempt},
+                           LeaseGranted{attempt.uid, "gpu", 500}, EventAdded{EventOf(1)},
+                           SettingChanged{"k", "v"}));
+  desk_.Close();
+  Open();
+  const TaskRecord record = desk_.Find(7);
+  EXPECT_TRUE(record.task == FullTask(7));
+  EXPECT_TRUE(*record.spec == FullSpec());
+  ASSERT_EQ(record.attempts.size(), 1u);
+  EXPECT_TRUE(record.attempts[0] == attempt);
+  const OpenState state = desk_.LoadOpen();
+  EXPECT_EQ(state.leases, std::vector<Lease>({{attempt.uid, "gpu", 500}}));
+  EXPECT_EQ(state.last_task, 7);
+  EXPECT_EQ(state.last_event, 1);
+  EXPECT_EQ(state.settings[0].first, "k");
+}
+
+TEST(Part, DISABLED_CommitsAndIsKilled) {
+  Desk desk;
+  desk.Take(OpenSqliteStore(PartFolder()).value());
+  for (int i = 1; i <= 50; ++i) ASSERT_TRUE(desk.Commit(TaskAdded{WaitingTask(i), PlainSpec()}));
+  ::raise(SIGKILL);
+}
+
+TEST_F(Sqlite, KeepsWhatItHasReceiptedThroughAKill) {
+  const int status = Spawn(Part("CommitsAndIsKilled", folder_.path()));
+  ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  Open();
+  EXPECT_EQ(desk_.LoadOpen().tasks.size(), 50u);
+}
+
+TEST_F(Sqlite, KeepsItsFilesToTheirOwner) {
+  const mode_t before = ::umask(0);
+  Open();
+  ASSERT_TRUE(desk_.Commit(SettingChanged{"k", "v"}));
+  ::umask(before);
+  for (const std::string& path : {Database(), Wal()}) {
+    struct stat info {};
+    ASSERT_EQ(::stat(path.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777, 0600u) << path;
+  }
+}
+
+// ---- What the database itself refuses, whoever asks
+
+TEST_F(Sqlite, DatabaseRefusesWhatMustNeverBeTrue) {
+  Open();
+  const Attempt a = StartingAttempt(1, 1), b = StartingAttempt(1, 2);
+  ASSERT_TRUE(desk_.Commit(TaskAdded{WaitingTask(1), PlainSpec()}, AttemptAdded{a}, AttemptAdded{b},
+                           LeaseGranted{a.uid, "gpu", 600}, LeaseGranted{b.uid, "gpu", 400},
+                           EventAdded{EventOf(1)}));
+  desk_.Close();
+  EXPECT_EQ(Sql("UPDATE event SET kind = 'x'"), "an event never changes");
+  EXPECT_EQ(Sql("DELETE FROM event"), "an event never goes");
+  EXPECT_EQ(Sql("UPDATE spec SET spec = '{}'"), "a spec never changes");
+  EXPECT_EQ(Sql("UPDATE lease SET share_milli = 700 WHERE share_milli = 600"),
+            "the leases of a device exceed it");
+  EXPECT_NE(Sql("UPDATE task SET state = 'dreaming'").find("CHECK constraint failed"), std::string::npos);
+  EXPECT_NE(Sql("UPDATE task SET state = 'ended'").find("CHECK constraint failed"), std::string::npos);
+  EXPECT_NE(Sql("UPDATE attempt SET state = 'waiting'").find("CHECK constraint failed"), std::string::npos);
+  EXPECT_NE(Sql("UPDATE task SET priority = 'high'").find("cannot store TEXT value"), std::string::npos);
+  EXPECT_EQ(Sql("UPDATE lease SET share_milli = 300 WHERE share_milli = 400"), "");
+}
+
+TEST_F(Sqlite, StoresAnEnvironmentOnceAndSweepsWhatNoTaskUses) {
+  Open();
+  TaskSpec shared = PlainSpec(), own = PlainSpec();
+  shared.environment = {{"PATH", "/usr/bin"}};
+  own.environment = {{"PATH", "/opt/bin"}};
+  ASSERT_TRUE(desk_.Commit(TaskAdded{EndedTask(1), shared}, TaskAdded{WaitingTask(2), shared},
+                           TaskAdded{EndedTask(3), own}));
+  ASSERT_TRUE(desk_.Commit(TaskAdded{WaitingTask(4), shared}));
+  desk_.Close();
+  EXPECT_EQ(Sql("SELECT count(*) FROM environment"), "2");
+  Open();
+  ASSERT_TRUE(desk_.Commit(TaskAdded{WaitingTask(5), shared}, TaskErased{TaskId{1}}, TaskErased{TaskId{3}}));
+  desk_.Close();
+  Open();
+  EXPECT_EQ(desk_.Find(2).spec->environment, shared.environment);
+  desk_.Close();
+  EXPECT_EQ(Sql("SELECT count(*) FROM environment"), "1");
+  EXPECT_EQ(Sql("SELECT count(*) FROM spec WHERE spec LIKE '%/usr/bin%'"), "0");
+}
+
+// ---- Files it does not take
+
+TEST_F(Sqlite, RefusesANewerSchemaWithoutWriting) {
+  Open();
+  ASSERT_TRUE(desk_.Commit(TaskAdded{WaitingTask(1), PlainSpec()}));
+  desk_.Close();
+  Sql("PRAGMA user_version=" + std::to_string(NewestSchema() + 1));
+  const std::string before = Slurp(Database());
+  const auto refused = OpenSqliteStore(folder_.path());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::kUnavailable);
+  EXPECT_EQ(refused.error().message.id, "store.newer");
+  EXPECT_EQ(Slurp(Database()), before);
+  Sql("PRAGMA user_version=" + std::to_string(NewestSchema()));
+  Open();
+  EXPECT_EQ(desk_.LoadOpen().tasks.size(), 1u);
+}
+
+TEST_F(Sqlite, RefusesAFolderThatIsNotThere) {
+  EXPECT_EQ(OpenSqliteStore(folder_.File("nowhere")).error().message.id, "store.cannot_open");
+}
+
+TEST_F(Sqlite, SaysThatGarbageIsNotItsFileAndLeavesIt) {
+  const std::string garbage(8192, 'x');
+  Spill(Database(), garbage);
+  EXPECT_EQ(Refusal(), "store.damaged");
+  EXPECT_EQ(Slurp(Database()), garbage);
+}
+
+TEST_F(Sqlite, LeavesTheDatabaseOfAnotherProgramAlone) {
+  Sql("CREATE TABLE theirs(x)");
+  const std::string before = Slurp(Database());
+  EXPECT_EQ(Refusal(), "store.damaged");
+  EXPECT_EQ(Slurp(Database()), before);
+}
+
+TEST_F(Sqlite, SaysThatACutFileIsDamaged) {
+  Open();
+  ASSERT_TRUE(desk_.CommitAll(ManyTasks(200)));
+  desk_.Close();
+  Sql("PRAGMA wal_checkpoint(TRUNCATE)");
+  ASSERT_GT(SizeOf(Database()), 40960);
+  ASSERT_EQ(::truncate(Database().c_str(), 20480), 0);
+  EXPECT_EQ(Refusal(), "store.damaged");
+}
+
+TEST_F(Sqlite, EndsItsServiceWhenAPageIsDamaged) {
+  Open();
+  ASSERT_TRUE(desk_.CommitAll(ManyTasks(500)));
+  desk_.Close();
+  const int64_t root = std::stoll(Sql("SELECT rootpage FROM sqlite_schema WHERE name = 'task_open'"));
+  Sql("PRAGMA wal_checkpoint(TRUNCATE)");
+  std::string bytes = Slurp(Database());
+  bytes.replace(static_cast<size_t>((root - 1) * 4096), 4096, std::string(4096, '\x7f'));
+  Spill(Database(), bytes);
+  Open();
+  const auto error = desk_.Ask([](Rows& rows) { return rows.LoadOpen().error(); });
+  EXPECT_EQ(error.code, Code::kInternal);
+  EXPECT_TRUE(IsBroken(error));
+  const Status refused = desk_.Commit(SettingChanged{"k", "v"});
+  ASSERT_FALSE(refused);
+  EXPECT_TRUE(IsBroken(refused.error()));
+}
+
+TEST(Part, DISABLED_OpensItToo) {
+  const auto store = OpenSqliteStore(PartFolder());
+  ASSERT_FALSE(store);
+  EXPECT_EQ(store.error().code, Code::kUnavailable);
+  EXPECT_EQ(store.error().message.id, "store.in_use");
+}
+
+TEST_F(Sqlite, LetsNoSecondProcessIn) {
+  Open();
+  EXPECT_TRUE(WentWell(Spawn(Part("OpensItToo", folder_.path()))));
+  EXPECT_EQ(Refusal(), "store.in_use");  // nor a second store in this one
+  EXPECT_TRUE(desk_.Commit(SettingChanged{"still", "there"}));
+  desk_.Close();
+  Open();
+  EXPECT_EQ(desk_.LoadOpen().settings.size(), 1u);
+}
+
+// ---- The disk's troubles
+
+// Fills up until there is no room, checks that nothing half-made is left, makes room and goes on.
+void GoThroughAFullDisk(const std::string& folder, const std::function<void()>& make_room) {
+  Desk desk;
+  desk.Take(OpenSqliteStore(folder).value());
+  int kept = 0;
+  Status refused;
+  while (refused && kept < 200) {
+    refused = desk.CommitAll(Megabytes(kept + 1, 2));
+    if (refused) kept += 2;
+  }
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::kUnavailable);
+  EXPECT_EQ(refused.error().message.id, "store.disk_full");
+  EXPECT_EQ(desk.LoadOpen().tasks.size(), static_cast<size_t>(kept));
+
+  std::vector<std::string> answers;
+  {
+    auto gate = desk.Block();  // a group: none of it is kept, each is told
+    for (int i = 0; i < 3; ++i)
+      desk.store().Commit({0, Megabytes(1000 + 40 * i, 40), {}},
+                          [&](Receipt receipt) { answers.push_back(receipt.committed.error().message.id); });
+  }
+  EXPECT_EQ(desk.LoadOpen().tasks.size(), static_cast<size_t>(kept));
+  EXPECT_EQ(answers, std::vector<std::string>(3, "store.disk_full"));
+
+  make_room();
+  EXPECT_TRUE(desk.CommitAll(Megabytes(kept + 1, 2)));
+  desk.Close();
+  desk.Take(OpenSqliteStore(folder).value());
+  EXPECT_EQ(desk.LoadOpen().tasks.size(), static_cast<size_t>(kept + 2));
+}
+
+TEST(Part, DISABLED_MeetsALimitOfFileSize) {
+  ::signal(SIGXFSZ, SIG_IGN);
+  rlimit limit{};
+  ::getrlimit(RLIMIT_FSIZE, &limit);
+  const rlimit open = limit;
+  limit.rlim_cur = 24 << 20;
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+  GoThroughAFullDisk(PartFolder(), [&] { ::setrlimit(RLIMIT_FSIZE, &open); });
+}
+
+TEST_F(Sqlite, GoesOnAfterALimitOfFileSizeWasMet) {
+  EXPECT_TRUE(WentWell(Spawn(Part("MeetsALimitOfFileSize", folder_.path()))));
+}
+
+constexpr int kNoMount = 77;
+
+TEST(Part, DISABLED_MeetsAFullDisk) {
+  const uid_t user = ::getuid();
+  if (::unshare(user == 0 ? CLONE_NEWNS : CLONE_NEWUSER | CLONE_NEWNS) != 0) ::_exit(kNoMount);
+  ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
+  if (::mount("none", PartFolder().c_str(), "tmpfs", 0, "size=64m") != 0) ::_exit(kNoMount);
+  const std::string ballast = PartFolder() + "/ballast";
+  Spill(ballast, std::string(40 << 20, 'x'));
+  GoThroughAFullDisk(PartFolder(), [&] { ::unlink(ballast.c_str()); });
+}
+
+TEST_F(Sqlite, GoesOnAfterTheDiskWasFull) {
+  const int status = Spawn(Part("MeetsAFullDisk", folder_.path()));
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kNoMount)
+    GTEST_SKIP() << "this machine lets us mount no file system of our own";
+  EXPECT_TRUE(WentWell(status));
+}
+
+// ---- The cost of a commit, as strace sees it
+
+bool HasStrace() {
+  return WentWell(Spawn({"sh", "-c", "strace -o /dev/null true 2>/dev/null"}));
+}
+
+constexpr int kCounted = 20;
+
+// Commits one after the other without a rest between, `count` of them, each handed over by the receipt
+// before.
+void CommitInARow(Desk& desk, int first, int count, const std::function<void(const Receipt&)>& see) {
+  std::promise<void> finished;
+  std::function<void(int)> next = [&](int i) {
+    if (i == count) return finished.set_value();
+    desk.store().Commit({0, Changes(TaskAdded{WaitingTask(first + i), PlainSpec()}), {}},
+                        [&, i](Receipt receipt) {
+                          see(receipt);
+                          next(i + 1);
+                        });
+  };
+  next(0);
+  finished.get_future().wait();
+}
+
+TEST(Part, DISABLED_CommitsWarm) {
+  Desk desk;
+  desk.Take(OpenSqliteStore(PartFolder()).value());
+  ASSERT_TRUE(desk.CommitAll(Megabytes(1000, 18)));  // fills the WAL, so that the next commit begins it anew
+  const int mark = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  int seen = 0;
+  CommitInARow(desk, 1, kCounted + 3, [&](const Receipt& receipt) {
+    EXPECT_TRUE(receipt.committed);
+    ++seen;
+    const bool edge = seen == 2 || seen == kCounted + 2;
+    EXPECT_TRUE(!edge || ::write(mark, "mark", 4) == 4);
+  });
+}
+
+TEST_F(Sqlite, SyncsOnceACommitAndNothingElse) {
+  if (!HasStrace()) GTEST_SKIP() << "there is no strace here, or it may not trace";
+  const std::string trace = folder_.File("trace");
+  std::vector<std::string> argv = Part("CommitsWarm", folder_.path());
+  argv[0] = std::filesystem::read_symlink("/proc/self/exe");
+  argv.insert(argv.begin(), {"strace", "-f", "-o", trace, "-e",
+                             "trace=fsync,fdatasync,sync_file_range,syncfs,write,ftruncate"});
+  ASSERT_TRUE(WentWell(Spawn(argv)));
+  std::istringstream lines(Slurp(trace));
+  int marks = 0, syncs = 0, others = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("\"mark\"") != std::string::npos) ++marks;
+    if (marks != 1) continue;
+    if (line.find(" fdatasync(") != std::string::npos) ++syncs;
+    for (const char* other : {" fsync(", " sync_file_range(", " syncfs(", " ftruncate("})
+      others += line.find(other) != std::string::npos;
+  }
+  EXPECT_EQ(marks, 2);
+  EXPECT_EQ(syncs, kCounted);
+  EXPECT_EQ(others, 0);
+}
+
+TEST(Part, DISABLED_MeetsAFailedSync) {
+  Desk desk;
+  desk.Take(OpenSqliteStore(PartFolder()).value());
+  Status failed;
+  for (int i = 1; failed && i < 100; ++i) failed = desk.Commit(TaskAdded{WaitingTask(i), PlainSpec()});
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code, Code::kInternal);
+  EXPECT_TRUE(IsBroken(failed.error()));
+  const int mark = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  EXPECT_EQ(::write(mark, "mark", 4), 4);
+  const Status refused = desk.Commit(SettingChanged{"k", "v"});
+  ASSERT_FALSE(refused);
+  EXPECT_TRUE(IsBroken(refused.error()));
+}
+
+TEST_F(Sqlite, NeverWritesAgainAfterAFailedSync) {
+  if (!HasStrace()) GTEST_SKIP() << "there is no strace here, or it may not trace";
+  const std::string trace = folder_.File("trace");
+  std::vector<std::string> argv = Part("MeetsAFailedSync", folder_.path());
+  argv[0] = std::filesystem::read_symlink("/proc/self/exe");
+  argv.insert(argv.begin(), {"strace", "-f", "-o", trace, "-e", "trace=fsync,fdatasync,write,pwrite64", "-e",
+                             "inject=fdatasync:error=EIO:when=12+"});
+  ASSERT_TRUE(WentWell(Spawn(argv)));
+  std::istringstream lines(Slurp(trace));
+  bool marked = false;
+  int after = 0;
+  for (std::string line; std::getline(lines, line);) {
+    marked |= line.find("\"mark\"") != std::string::npos;
+    if (marked)
+      for (const char* touch : {" fsync(", " fdatasync(", " pwrite64("})
+        after += line.find(touch) != std::string::npos;
+  }
+  EXPECT_TRUE(marked);
+  EXPECT_EQ(after, 0);
+}
+
+TEST_F(Sqlite, GrowsItsWalOnceWhenItRests) {
+  Open();
+  ASSERT_TRUE(desk_.Commit(SettingChanged{"k", "v"}));
+  while (SizeOf(Wal()) < 16 << 20) ::usleep(10'000);
+  ASSERT_TRUE(desk_.Commit(SettingChanged{"k", "w"}));
+  desk_.Close();
+  EXPECT_EQ(SizeOf(Wal()), 16 << 20);
+  Open();
+  EXPECT_EQ(desk_.LoadOpen().settings[0].second, "w");
+}
+
+TEST_F(Sqlite, KeepsItsWalAndDoesNotLetItGrowWithoutEnd) {
+  Open();
+  for (int i = 0; i < 40; ++i) ASSERT_TRUE(desk_.CommitAll(Megabytes(1 + 2 * i, 2)));
+  EXPECT_LT(SizeOf(Wal()), 24 << 20);
+  desk_.Close();
+  EXPECT_GE(SizeOf(Wal()), 16 << 20);
+  Open();
+  EXPECT_EQ(desk_.LoadOpen().tasks.size(), 80u);
+}
+
+}  // namespace
+}  // namespace ty
