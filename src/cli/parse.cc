@@ -28,6 +28,17 @@ void Register(CLI::App& app, const Option& option, std::deque<Slot>& slots) {
     slot.option = app.add_option(option.names, slot.values)->allow_extra_args(false);
 }
 
+// As CLI11 wants them: backwards; "--tag=" as two words, or it would take the next one for the value.
+std::vector<std::string> ForCli11(const std::vector<std::string>& words) {
+  std::vector<std::string> backwards;
+  for (auto word = words.rbegin(); word != words.rend(); ++word) {
+    bool empty_value = word->size() > 3 && word->compare(0, 2, "--") == 0 && word->find('=') == word->size() - 1;
+    if (empty_value) backwards.emplace_back();
+    backwards.push_back(empty_value ? word->substr(0, word->size() - 1) : *word);
+  }
+  return backwards;
+}
+
 // CLI11 keeps words it does not know in order; those that look like options are misspelt ones.
 Status TakeWords(const std::vector<std::string>& left, const std::vector<Option>& options, Invocation& invocation) {
   for (const std::string& word : left) {
@@ -64,8 +75,7 @@ Result<Invocation> Parse(const Command& command, const std::vector<std::string>&
   invocation.command = &command;
   try {
     for (const Option& option : options) Register(app, option, slots);
-    std::reverse(cut.options.begin(), cut.options.end());  // as CLI11 wants them
-    app.parse(cut.options);
+    app.parse(ForCli11(cut.options));
   } catch (const CLI::ArgumentMismatch& error) {
     std::string name = error.what();
     return Invalid(msg::CliNeedsValue{.option = name.substr(0, name.find(':'))});

@@ -190,10 +190,9 @@ Result<Started> StartYard(const Caller& caller, const StartOptions& options) {
   if (said.contains("pid")) return Started{true, static_cast<int>(said["pid"].to_number<int64_t>(problem))};
 
   // Another one holds the lock, or this one died: what counts is whether a yard answers.
-  const json::value* held = said.if_contains("held");
-  bool lost_race = held && held->is_bool() && held->get_bool();
-  if (ComesUp(caller.state, lost_race ? kRaceWait_ms : line.empty() ? 1000 : 0)) return Started{false, 0};
   const json::value* error = said.if_contains("error");
+  bool lost_race = error && TextAt(*error, "id") == msg::DaemonSecond::kId;
+  if (ComesUp(caller.state, lost_race ? kRaceWait_ms : line.empty() ? 1000 : 0)) return Started{false, 0};
   std::string why;
   if (error && error->is_string()) why = std::string(error->get_string());
   if (error && error->is_object()) why = TextAt(*error, "text");

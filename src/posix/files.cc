@@ -29,7 +29,8 @@ SysResult<std::string> ReadAllAt(int fd, size_t limit) {
   std::string content;
   struct stat info;
   // Files of /proc have size 0: start with a page and grow.
-  const size_t guess = ::fstat(fd, &info) == 0 && info.st_size > 0 ? static_cast<size_t>(info.st_size) + 1 : 4096;
+  const bool sized = ::fstat(fd, &info) == 0 && info.st_size > 0;
+  const size_t guess = sized ? static_cast<size_t>(info.st_size) + 1 : 4096;
   content.resize(std::min(guess, limit + 1));
   size_t used = 0;
   for (;;) {
@@ -40,8 +41,8 @@ SysResult<std::string> ReadAllAt(int fd, size_t limit) {
     const ssize_t n = ::pread(fd, content.data() + used, content.size() - used, static_cast<off_t>(used));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return FailErrno(errno);
-    if (n == 0) break;
     used += static_cast<size_t>(n);
+    if (n == 0 || (sized && used < content.size())) break;
   }
   if (used > limit) return FailErrno(EFBIG);
   content.resize(used);

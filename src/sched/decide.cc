@@ -11,21 +11,12 @@ namespace ty {
 
 namespace {
 
-// A line as the walk sees it: where it stands, and who in it is owed a reservation.
+// A line, and how far the walk has come in it.
 struct Cursor {
   const Line* line = nullptr;
   bool cores = false;
   int need = 0;
-  std::map<QueuePlace, const ReadyTask*>::const_iterator at;
-};
-
-struct Stop {  // a place in the order where something is to be decided
-  QueuePlace place;
-  int cursor = 0;
-  bool reserve = false;  // not to start, only to keep devices for the one who stands here
-  bool operator>(const Stop& other) const {
-    return place != other.place ? place > other.place : reserve > other.reserve;
-  }
+  Line::Tasks::const_iterator at;
 };
 
 class Pass {
@@ -35,12 +26,13 @@ class Pass {
   Decisions Run() {
     Open(view_.ready.core_lines(), true);
     Open(view_.ready.device_lines(), false);
-    while (!stops_.empty() && (room_.devices > 0 || room_.cores > 0)) {
-      const Stop stop = stops_.top();
-      stops_.pop();
-      stop.reserve ? Keep(stop) : Try(stop);
+    while (!heads_.empty() && (room_.devices > 0 || room_.cores > 0)) {
+      const int line = heads_.top().second;
+      heads_.pop();
+      Serve(cursors_[line], line);
     }
-    CountPassedOver();
+    CountPassedOver(view_.ready.core_lines(), on_cores_);
+    CountPassedOver(view_.ready.device_lines(), on_devices_);
     return std::move(out_);
   }
 
@@ -48,18 +40,20 @@ class Pass {
   void Open(const std::map<int, Line>& lines, bool cores) {
     if ((cores ? room_.cores : room_.devices) <= 0) return;  // nobody there can start: not even a look
     for (const auto& [need, line] : lines) {
-      const int index = static_cast<int>(cursors_.size());
-      cursors_.push_back({&line, cores, need, line.tasks.begin()});
-      stops_.push({line.tasks.begin()->first, index, false});
-      if (const ReadyTask* owed = FirstOwed(line, now_)) stops_.push({PlaceOf(*owed), index, true});
+      heads_.emplace(line.tasks().begin()->first, static_cast<int>(cursors_.size()));
+      cursors_.push_back({&line, cores, need, line.tasks().begin()});
     }
   }
 
-  void Try(const Stop& stop) {
-    Cursor& cursor = cursors_[stop.cursor];
-    if (cursor.need > (cursor.cores ? room_.cores : room_.devices)) return;  // the line is done with
-    Start(*cursor.at->second);
-    if (++cursor.at != cursor.line->tasks.end()) stops_.push({cursor.at->first, stop.cursor, false});
+  // The head of a line is the next in the order of the queue.
+  void Serve(Cursor& cursor, int line) {
+    const ReadyTask& head = *cursor.at->second.task;
+    if (cursor.need > (cursor.cores ? room_.cores : room_.devices)) {  // the line is done with
+      if (IsOwed(cursor.line->Passed(cursor.at->first), now_)) KeepFor(head, room_);
+      return;
+    }
+    Start(head);
+    if (++cursor.at != cursor.line->tasks().end()) heads_.emplace(cursor.at->first, line);
   }
 
   void Start(const ReadyTask& task) {
@@ -87,24 +81,14 @@ class Pass {
     out_.starts.push_back(std::move(decision));
   }
 
-  void Keep(const Stop& stop) {
-    const Cursor& cursor = cursors_[stop.cursor];
-    if (cursor.at == cursor.line->tasks.end() || cursor.at->first > stop.place) return;  // it has started
-    KeepFor(*cursor.line->tasks.at(stop.place), room_);
-  }
-
   // Only who takes the same kind of thing passes a task over: no task on cores ever kept a device from anybody.
-  void CountPassedOver() {
-    CountPassedOver(view_.ready.core_lines(), on_cores_);
-    CountPassedOver(view_.ready.device_lines(), on_devices_);
-  }
   void CountPassedOver(const std::map<int, Line>& lines, const std::vector<QueuePlace>& started) {
     if (started.empty()) return;
     for (const auto& [need, line] : lines) {
-      if (started.back() < line.tasks.begin()->first) continue;
-      auto head = line.tasks.begin();
-      while (head != line.tasks.end() && std::binary_search(started.begin(), started.end(), head->first)) ++head;
-      if (head == line.tasks.end()) continue;
+      if (started.back() < line.tasks().begin()->first) continue;
+      auto head = line.tasks().begin();
+      while (head != line.tasks().end() && std::binary_search(started.begin(), started.end(), head->first)) ++head;
+      if (head == line.tasks().end()) continue;
       const auto behind = started.end() - std::upper_bound(started.begin(), started.end(), head->first);
       if (behind > 0) out_.passed_over.push_back({head->first.id, static_cast<int>(behind)});
     }
@@ -114,7 +98,8 @@ class Pass {
   Room room_;
   size_t next_device_ = 0;
   std::vector<Cursor> cursors_;
-  std::priority_queue<Stop, std::vector<Stop>, std::greater<>> stops_;
+  using Head = std::pair<QueuePlace, int>;  // and the line it heads
+  std::priority_queue<Head, std::vector<Head>, std::greater<>> heads_;
   std::vector<QueuePlace> on_devices_, on_cores_;  // started, ascending as the walk goes
   Decisions out_;
 };

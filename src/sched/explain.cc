@@ -51,10 +51,10 @@ std::optional<TaskId> KeptFor(const View& view, QueuePlace place, bool cores, co
   std::optional<QueuePlace> first;
   for (const auto& [need, line] : cores ? view.ready.core_lines() : view.ready.device_lines()) {
     if (need <= (cores ? room.cores : room.devices)) continue;
-    const ReadyTask* owed = FirstOwed(line, now);
-    if (owed == nullptr || !(PlaceOf(*owed) < place) || (first && *first < PlaceOf(*owed))) continue;
+    const auto& [head, waiting] = *line.tasks().begin();
+    if (!(head < place) || (first && *first < head) || !IsOwed(line.Passed(head), now)) continue;
     Room copy = room;
-    if (KeepFor(*owed, copy)) first = PlaceOf(*owed);
+    if (KeepFor(*waiting.task, copy)) first = head;
   }
   if (!first) return std::nullopt;
   return first->id;
@@ -124,7 +124,7 @@ Message Explain(const View& view, const Task& task, const std::vector<OpenDepend
   }
   if (task.not_before && *task.not_before > now) return msg::WhyRetryAt{.at = *task.not_before};
   if (view.paused) return msg::WhyPaused{};
-  ReadyTask ready{task.id, task.priority, task.gpus, task.cpus, task.memory, std::nullopt, 0};
+  ReadyTask ready{task.id, task.priority, task.gpus, task.cpus, task.memory};
   const Room room = RoomIn(view);
   if (!TakesDevices(ready)) return NeedsCores(view, ready, room, now);
   return NeedsDevices(view, ready, room, now);

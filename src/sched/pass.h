@@ -8,7 +8,7 @@
 namespace ty {
 
 constexpr Duration kPassedLongest = minutes(10);
-constexpr int kPassedMost = 50;
+constexpr int64_t kPassedMost = 50;
 
 // What is there to give out, and what there would be if nobody held any.
 struct Room {
@@ -29,17 +29,9 @@ inline Room RoomIn(const View& view) {
   return room;
 }
 
-inline bool IsOwed(const ReadyTask& task, Time now) {
-  return task.passed_since && (task.passed_starts >= kPassedMost || now - *task.passed_since >= kPassedLongest);
-}
-
-// The first of a line for whom freed devices are to be kept.
-inline const ReadyTask* FirstOwed(const Line& line, Time now) {
-  for (const QueuePlace& place : line.passed) {
-    const ReadyTask* task = line.tasks.at(place);
-    if (IsOwed(*task, now)) return task;
-  }
-  return nullptr;
+// Whether freed devices are to be kept for the head of a line.
+inline bool IsOwed(const PassedBy& passed, Time now) {
+  return passed.since && (passed.starts >= kPassedMost || now - *passed.since >= kPassedLongest);
 }
 
 // The most of its counts that is free.

@@ -1,89 +1,90 @@
 #include "sched/queue.h"
 
-#include <algorithm>
-
 #include "base/assert.h"
 
 namespace ty {
 
 namespace {
 
-// The history of a line answers "since when" for tasks behind its head; ten seconds are fine enough for a bound of
-// ten minutes, and older than that is all the same.
+// The history of a line answers "since when"; ten seconds are fine enough for a bound of ten minutes, and what is
+// older than the history is old enough.
 constexpr Duration kHistoryStep = seconds(10);
 constexpr size_t kHistoryLength = 64;
 
 }  // namespace
 
-std::map<int, Line>& ReadyQueue::LinesOf(const ReadyTask& task) {
-  return TakesDevices(task) ? device_lines_ : core_lines_;
+void Line::Insert(const ReadyTask& task) {
+  const QueuePlace place = PlaceOf(task);
+  tasks_.emplace(place, Waiting{&task, starts_});
+  ages_.emplace_back(starts_, place);
+}
+
+void Line::Erase(QueuePlace place) {
+  tasks_.erase(place);
+  while (!ages_.empty() && IsStale(ages_.front())) ages_.pop_front();
+  // One that waits for long must not keep the traces of all who came and left behind it.
+  if (ages_.size() > 2 * tasks_.size() + 64) {
+    std::erase_if(ages_, [this](const auto& age) { return IsStale(age); });
+  }
+}
+
+bool Line::IsStale(const std::pair<int64_t, QueuePlace>& age) const {
+  auto found = tasks_.find(age.second);
+  return found == tasks_.end() || found->second.stamp != age.first;
+}
+
+void Line::Pass(Time now, int starts) {
+  starts_ += starts;
+  if (history_.empty() || now - history_.back().second >= kHistoryStep) {
+    history_.emplace_back(starts_, now);
+    if (history_.size() > kHistoryLength) history_.pop_front();
+  } else {
+    history_.back().first = starts_;
+  }
+}
+
+PassedBy Line::Passed(QueuePlace from) const {
+  if (starts_ == 0) return {};
+  for (const auto& age : ages_) {
+    if (age.second < from || IsStale(age)) continue;
+    PassedBy passed{starts_ - age.first, {}};
+    for (const auto& [starts, when] : history_) {
+      if (starts <= age.first) continue;
+      passed.since = when;
+      break;
+    }
+    return passed;
+  }
+  return {};
 }
 
 void ReadyQueue::Insert(const ReadyTask& task) {
-  auto [found, fresh] = entries_.try_emplace(task.id, Entry{task});
+  auto [found, fresh] = tasks_.try_emplace(task.id, task);
   TY_ASSERT(fresh);
-  Entry& entry = found->second;
-  const QueuePlace place = PlaceOf(task);
-  Line& line = LinesOf(task)[NeedOf(task)];
-  entry.stamp = line.starts;
-  line.tasks.emplace(place, &entry.task);
-  if (task.passed_since) line.passed.insert(place);
-  order_.insert(place);
+  LinesOf(task)[NeedOf(task)].Insert(found->second);
+  order_.insert(PlaceOf(task));
 }
 
 void ReadyQueue::Erase(TaskId id) {
-  auto found = entries_.find(id);
-  if (found == entries_.end()) return;
-  const QueuePlace place = PlaceOf(found->second.task);
-  auto& lines = LinesOf(found->second.task);
-  auto at = lines.find(NeedOf(found->second.task));
-  Line& line = at->second;
-  const bool was_head = line.tasks.begin()->first == place;
-  line.tasks.erase(place);
-  line.passed.erase(place);
-  order_.erase(place);
-  entries_.erase(found);
-  if (line.tasks.empty()) {
-    lines.erase(at);
-  } else if (was_head && line.starts > 0) {
-    // What passed the head passed the next one too, if it was there: counted now, when it matters.
-    Entry& next = entries_.at(line.tasks.begin()->first.id);
-    auto first = std::find_if(line.history.begin(), line.history.end(),
-                              [&](const auto& step) { return step.first > next.stamp; });
-    if (first != line.history.end()) Mark(line, next, first->second, line.starts - next.stamp);
-  }
+  auto found = tasks_.find(id);
+  if (found == tasks_.end()) return;
+  const ReadyTask& task = found->second;
+  auto& lines = LinesOf(task);
+  auto line = lines.find(NeedOf(task));
+  line->second.Erase(PlaceOf(task));
+  if (line->second.tasks().empty()) lines.erase(line);
+  order_.erase(PlaceOf(task));
+  tasks_.erase(found);
 }
 
 const ReadyTask* ReadyQueue::Find(TaskId id) const {
-  auto found = entries_.find(id);
-  return found == entries_.end() ? nullptr : &found->second.task;
-}
-
-void ReadyQueue::Mark(Line& line, Entry& entry, Time since, int64_t starts) {
-  ReadyTask& task = entry.task;
-  if (!task.passed_since || since < *task.passed_since) task.passed_since = since;
-  task.passed_starts = static_cast<int>(std::min<int64_t>(std::max<int64_t>(task.passed_starts, starts), 1 << 30));
-  line.passed.insert(PlaceOf(task));
+  auto found = tasks_.find(id);
+  return found == tasks_.end() ? nullptr : &found->second;
 }
 
 void ReadyQueue::MarkPassedOver(TaskId id, Time now, int starts) {
-  auto found = entries_.find(id);
-  if (found == entries_.end() || starts <= 0) return;
-  const ReadyTask& task = found->second.task;
-  Line& line = LinesOf(task).at(NeedOf(task));
-  line.starts += starts;
-  if (line.history.empty() || now - line.history.back().second >= kHistoryStep) {
-    line.history.emplace_back(line.starts, now);
-    if (line.history.size() > kHistoryLength) line.history.pop_front();
-  } else {
-    line.history.back().first = line.starts;
-  }
-  Mark(line, found->second, now, int64_t{task.passed_starts} + starts);
-  // Those already passed over that a newcomer of their line has got before.
-  for (auto behind = line.passed.upper_bound(PlaceOf(task)); behind != line.passed.end(); ++behind) {
-    Entry& other = entries_.at(behind->id);
-    Mark(line, other, now, int64_t{other.task.passed_starts} + starts);
-  }
+  const ReadyTask* task = Find(id);
+  if (task != nullptr && starts > 0) LinesOf(*task).at(NeedOf(*task)).Pass(now, starts);
 }
 
 }  // namespace ty

@@ -11,9 +11,7 @@
 #include <ext/pb_ds/tree_policy.hpp>
 #include <map>
 #include <optional>
-#include <set>
 #include <unordered_map>
-#include <vector>
 
 #include "base/ids.h"
 #include "base/time.h"
@@ -27,9 +25,12 @@ struct ReadyTask {
   DeviceCounts gpus;
   int cpus = 1;
   int64_t memory = 0;
-  std::optional<Time> passed_since;  // first time another started before it while it was ready
-  int passed_starts = 0;             // starts since then
 };
+
+// A task with a device or without one is one or the other: zero stands alone (DeviceCounts::Parse).
+inline bool TakesDevices(const ReadyTask& task) { return task.gpus.Least() > 0; }
+// The fewest devices that would do; its cores when it takes none.
+inline int NeedOf(const ReadyTask& task) { return TakesDevices(task) ? task.gpus.Least() : std::max(1, task.cpus); }
 
 // The place of a task in the queue: smaller goes first.
 struct QueuePlace {
@@ -39,15 +40,37 @@ struct QueuePlace {
 };
 inline QueuePlace PlaceOf(const ReadyTask& task) { return {-static_cast<int64_t>(task.priority), task.id}; }
 
-// The tasks of one need, in order. `passed` are those among them that others have started before.
-struct Line {
-  std::map<QueuePlace, const ReadyTask*> tasks;
-  std::set<QueuePlace> passed;
+// How long others have started before a task that was ready.
+struct PassedBy {
+  int64_t starts = 0;
+  std::optional<Time> since;
+};
+
+// The tasks of one need, in order.
+class Line {
+ public:
+  struct Waiting {
+    const ReadyTask* task = nullptr;
+    int64_t stamp = 0;  // starts that had passed this line when the task came
+  };
+  using Tasks = std::map<QueuePlace, Waiting>;
+
+  const Tasks& tasks() const { return tasks_; }
+  // Of the one that has waited longest among those at `from` or behind. Whoever of a line is passed over, it is the
+  // head of the line that must get devices first; so this is the wait that counts.
+  PassedBy Passed(QueuePlace from) const;
 
  private:
   friend class ReadyQueue;
-  int64_t starts = 0;                             // that have passed this line, ever
-  std::deque<std::pair<int64_t, Time>> history;  // `starts` after each of them; old ones thinned out
+  void Insert(const ReadyTask& task);
+  void Erase(QueuePlace place);
+  void Pass(Time now, int starts);
+  bool IsStale(const std::pair<int64_t, QueuePlace>& age) const;
+
+  Tasks tasks_;
+  std::deque<std::pair<int64_t, QueuePlace>> ages_;   // stamps in order of arrival; some have left meanwhile
+  int64_t starts_ = 0;                                // that have passed this line
+  std::deque<std::pair<int64_t, Time>> history_;      // `starts_` and when, thinned out
 };
 
 class ReadyQueue {
@@ -55,35 +78,25 @@ class ReadyQueue {
   void Insert(const ReadyTask& task);
   void Erase(TaskId id);
   const ReadyTask* Find(TaskId id) const;
-  // `starts` tasks behind this one have started. Who stands behind it in its line inherits the wait when it leaves.
+  // `starts` tasks behind this one have started on what it needs. Counts for all of its line.
   void MarkPassedOver(TaskId id, Time now, int starts);
-  size_t size() const { return entries_.size(); }
-  bool Contains(TaskId id) const { return entries_.count(id) != 0; }
+  size_t size() const { return tasks_.size(); }
+  bool Contains(TaskId id) const { return tasks_.count(id) != 0; }
 
-  // By the fewest devices that would do, and by cores for tasks that take none.
+  // By the fewest devices that would do, and by cores for tasks that take none. No line is empty.
   const std::map<int, Line>& device_lines() const { return device_lines_; }
   const std::map<int, Line>& core_lines() const { return core_lines_; }
   // How many go before it.
   int64_t CountAhead(QueuePlace place) const { return static_cast<int64_t>(order_.order_of_key(place)); }
 
  private:
-  struct Entry {
-    ReadyTask task;
-    int64_t stamp = 0;  // `starts` of its line when it came
-  };
-  std::map<int, Line>& LinesOf(const ReadyTask& task);
-  void Mark(Line& line, Entry& entry, Time since, int64_t starts);
+  std::map<int, Line>& LinesOf(const ReadyTask& task) { return TakesDevices(task) ? device_lines_ : core_lines_; }
 
-  std::unordered_map<TaskId, Entry> entries_;
+  std::unordered_map<TaskId, ReadyTask> tasks_;
   std::map<int, Line> device_lines_, core_lines_;
   __gnu_pbds::tree<QueuePlace, __gnu_pbds::null_type, std::less<QueuePlace>, __gnu_pbds::rb_tree_tag,
                    __gnu_pbds::tree_order_statistics_node_update>
       order_;
 };
-
-// A task with a device or without one is one or the other: zero stands alone (DeviceCounts::Parse).
-inline bool TakesDevices(const ReadyTask& task) { return task.gpus.Least() > 0; }
-// The fewest devices that would do; its cores when it takes none.
-inline int NeedOf(const ReadyTask& task) { return TakesDevices(task) ? task.gpus.Least() : std::max(1, task.cpus); }
 
 }  // namespace ty

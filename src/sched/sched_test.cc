@@ -136,9 +136,7 @@ TEST(Scheduler, OneBehindInTheSameNeedInheritsTheWait) {
   yard.Finish("wide");
   yard.Add("c: 1 gpu");
   EXPECT_EQ(yard.Starts(), "wide2");
-  const ReadyTask* small = yard.ready().Find(yard.Id("c"));
-  ASSERT_NE(small, nullptr);
-  EXPECT_FALSE(small->passed_since) << "came after them: nobody passed it over";
+  yard.ExpectNothingElse();
 }
 
 TEST(Scheduler, AReservationOutlivesANewcomerOfTheSameNeed) {
@@ -176,7 +174,7 @@ TEST(Scheduler, DeviceTasksAreNotPassedOverByCpuTasks) {
     EXPECT_EQ(yard.Starts(), name);
     yard.Finish(name);
   }
-  EXPECT_FALSE(yard.ready().Find(yard.Id("b"))->passed_since);
+  EXPECT_EQ(yard.ready().device_lines().at(1).Passed({INT64_MIN, {}}).starts, 0);
 }
 
 // Case 74: Slurm 4be3edd4b4.
@@ -274,7 +272,7 @@ TEST(Fits, RefusesWhatCanNeverRunNamingTheField) {
 // Case 76: It4innovations/hyperqueue#848.
 TEST(Queue, AHundredThousandPrioritiesComeAndGo) {
   ReadyQueue queue;
-  for (int i = 1; i <= 100000; ++i) queue.Insert(ReadyTask{TaskId{i}, i * 7919 % 100003, {}, 1, 0, std::nullopt, 0});
+  for (int i = 1; i <= 100000; ++i) queue.Insert(ReadyTask{TaskId{i}, i * 7919 % 100003, {}, 1, 0});
   const std::vector<DeviceRow> devices(1);
   const Decisions decisions = Decide(View{queue, devices, 1, 0, false, {}}, FromNanos(0));
   ASSERT_EQ(decisions.starts.size(), 1u);
@@ -348,9 +346,11 @@ TEST_P(RandomYard, KeepsItsPromises) {
     }
     for (const PassedOver& over : decisions.passed_over) ready.MarkPassedOver(over.task, now, over.starts);
     bool owed = false;
-    for (const auto& [id, task] : waiting) {
-      const ReadyTask* in = ready.Find(id);
-      owed |= in->passed_since && (in->passed_starts >= 50 || now - *in->passed_since >= minutes(10));
+    for (const auto* lines : {&ready.device_lines(), &ready.core_lines()}) {
+      for (const auto& [need, line] : *lines) {
+        const PassedBy by = line.Passed({INT64_MIN, {}});
+        owed |= by.starts >= 50 || (by.since && now - *by.since >= minutes(10));
+      }
     }
     QueuePlace last{INT64_MIN, {}};
     for (const Decision& start : decisions.starts) {

@@ -1,4 +1,6 @@
 // The store on disk: one connection that both commits and checkpoints, so that neither races the other.
+#include <malloc.h>
+
 #include "base/log.h"
 #include "base/paths.h"
 #include "messages.h"
@@ -11,6 +13,7 @@ namespace ty {
 namespace {
 
 constexpr int64_t kWalBytes = 16 << 20;
+constexpr size_t kManyChanges = 1000;
 constexpr int kPageBytes = 4096;
 constexpr int kWalFull = kWalBytes / (kPageBytes + 24);  // pages; a frame has a header of 24 bytes
 
@@ -37,11 +40,15 @@ class SqliteLedger final : public Ledger {
   std::unique_ptr<Connection> connection_;
   SqliteRows rows_;
   bool grown_ = false;
+  size_t changes_ = kManyChanges;  // since the last rest; the first one comes after the loading
 };
 
 std::vector<Receipt> SqliteLedger::Write(std::vector<Batch> batches) {
   std::vector<Receipt> receipts;
-  for (const Batch& batch : batches) receipts.push_back({.number = batch.number});
+  for (const Batch& batch : batches) {
+    receipts.push_back({.number = batch.number});
+    changes_ += batch.changes.size();
+  }
 
   // The stall of a checkpoint comes after the receipts of the group that filled the WAL.
   if (connection_->wal_pages() > kWalFull) (void)connection_->Checkpoint();
@@ -124,12 +131,15 @@ void SqliteLedger::ReadSpecs(const Batch& batch, Receipt& receipt) {
   }
 }
 
-// Also what makes the first start quick: the WAL is grown when there is time for it.
+// Growing the WAL here and not at the start makes the first start quick.
 void SqliteLedger::Rest() {
   if (connection_->broken()) return;
   if (connection_->wal_pages() > 0) (void)connection_->Checkpoint();
   if (!std::exchange(grown_, true)) connection_->GrowWal(kWalBytes);
   connection_->ShrinkMemory();
+  // malloc would keep for ever what a bulk submit or the loading of a long queue took for a moment.
+  if (changes_ >= kManyChanges) ::malloc_trim(0);
+  changes_ = 0;
 }
 
 }  // namespace

@@ -35,8 +35,7 @@ struct TaskChanged {
 struct AttemptAdded {
   Attempt attempt;
 };
-// Guarded: exactly one row must have been in state `from`. uid, task, number and time of creation never
-// change.
+// Guarded: exactly one row must have been in state `from`. uid, task, number and creation never change.
 struct AttemptChanged {
   AttemptState from;
   Attempt attempt;
@@ -54,9 +53,10 @@ struct LeaseReleased {
 struct EventAdded {
   Event event;  // seq given by the Yard, one more than the last; refused when it is not above the last
 };
+// The task has ended and holds no lease. Its spec and attempts go too; its events stay, its number is not
+// used again.
 struct TaskErased {
-  TaskId task;  // ended, no lease left: goes with its spec and attempts; its events stay, its number is not
-                // used again
+  TaskId task;
 };
 struct SettingChanged {
   std::string key, value;  // "queue.paused", "next_task", …
@@ -107,7 +107,7 @@ struct EndedFilter {
   std::optional<Time> since;  // ended at or after
   std::string tag;            // empty: any
   std::optional<OutcomeKind> kind;
-  // Last task of the page before, and when it ended; the id alone will do unless it was erased since. 0: none.
+  // Last task of the page before and its end; the id alone will do unless it was erased since. 0: none.
   int64_t before = 0;
   std::optional<Time> before_ended;
   int limit = 100;

@@ -145,7 +145,7 @@ std::vector<OpenDependency> Scenario::Open(const Row& row) const {
 void Scenario::Place(Row& row) {
   ready_.Erase(row.task.id);
   if (row.running || !IsWaiting(row.task) || row.task.held || !Open(row).empty()) return;
-  ready_.Insert(ReadyTask{row.task.id, row.task.priority, row.task.gpus, row.task.cpus, 0, std::nullopt, 0});
+  ready_.Insert(ReadyTask{row.task.id, row.task.priority, row.task.gpus, row.task.cpus, 0});
 }
 
 void Scenario::Start(Row& row, std::vector<int> devices) {

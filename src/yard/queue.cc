@@ -71,7 +71,7 @@ void Yard::Place(const Task& task) {
     return;
   }
   if (task.held || HasOpenDependency(task)) return;
-  ready_.Insert(ReadyTask{task.id, task.priority, task.gpus, task.cpus, task.memory, std::nullopt, 0});
+  ready_.Insert(ReadyTask{task.id, task.priority, task.gpus, task.cpus, task.memory});
   decide_ = true;
 }
 

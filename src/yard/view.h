@@ -21,8 +21,9 @@ struct TaskView {
 };
 
 struct OpenFilter {
-  std::string tag, state;  // empty: any; state "waiting", "running", … (starting and stopping count as running)
-  int64_t after = 0;       // ids above it, in the order of the list
+  // Empty: any; state "waiting", "held", "running" (with starting and stopping).
+  std::string tag, state;
+  int64_t after = 0;  // what follows this task in the order of the list: the last one of the page before
   int limit = 1000;
 };
 

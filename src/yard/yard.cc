@@ -178,24 +178,28 @@ std::optional<TaskView> Yard::Describe(TaskId id) const {
   return view;
 }
 
+// Running first, by id, then waiting in queue order. `after` is the last task of the page before; when it has ended
+// meanwhile the page begins with the running ones behind it.
 std::vector<TaskView> Yard::ListOpen(const OpenFilter& filter) const {
   auto wanted = [&](const Task& task) {
-    if (task.id.value <= filter.after && filter.after > 0) return false;
     if (!filter.tag.empty() && std::find(task.tags.begin(), task.tags.end(), filter.tag) == task.tags.end()) return false;
     if (filter.state.empty()) return true;
     const bool waiting = IsWaiting(task);
+    if (filter.state == "held") return waiting && task.held;
     return filter.state == "waiting" ? waiting : filter.state == "running" ? !waiting && !IsEnded(task)
                                                                            : Name(task.state) == filter.state;
   };
+  const Task* last = filter.after > 0 ? FindTask(TaskId{filter.after}) : nullptr;
+  const bool past_running = last != nullptr && IsWaiting(*last);
   std::vector<TaskView> views;
-  std::vector<TaskId> running = Running();
-  for (TaskId id : running) {
-    if (static_cast<int>(views.size()) >= filter.limit) return views;
-    if (wanted(*FindTask(id))) views.push_back(*Describe(id));
+  const size_t limit = static_cast<size_t>(std::max(filter.limit, 0));
+  for (TaskId id : past_running ? std::vector<TaskId>() : Running()) {
+    if (views.size() >= limit) return views;
+    if (id.value > filter.after && wanted(*FindTask(id))) views.push_back(*Describe(id));
   }
-  for (const OrderKey& key : order_) {
-    if (static_cast<int>(views.size()) >= filter.limit) break;
-    if (wanted(*FindTask(key.id))) views.push_back(*Describe(key.id));
+  auto from = past_running ? order_.upper_bound(OrderKey{last->priority, last->id}) : order_.begin();
+  for (; from != order_.end() && views.size() < limit; ++from) {
+    if (wanted(*FindTask(from->id))) views.push_back(*Describe(from->id));
   }
   return views;
 }

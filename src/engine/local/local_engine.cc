@@ -176,9 +176,19 @@ void LocalEngine::Watch(Shim& shim) {
   if (shim.pidfd) ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, shim.pidfd.get(), &event);
 }
 
+// Closing alone does not take a descriptor out of epoll while a copy lives, and a supervisor being born has copies
+// of all of ours until its execve is through.
+void LocalEngine::Unwatch(UniqueFd& fd) {
+  if (!fd) return;
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd.get(), nullptr);
+  fd.Reset();
+}
+
 void LocalEngine::Forget(Shim& shim) {
+  Unwatch(shim.link);
+  Unwatch(shim.pidfd);
   keys_.erase(shim.attempt);
-  shims_.erase(shim.key);  // closing its descriptors takes them out of epoll
+  shims_.erase(shim.key);
 }
 
 void LocalEngine::Report(const Ulid& attempt, decltype(AttemptNews::what) what) {
@@ -266,7 +276,7 @@ void LocalEngine::OnLink(Shim& shim) {
     if (const auto news = wire::DecodeNews(*packet)) OnNews(shim, *news);
   }
   // The other end is closed: it is going. What it left tells the rest, once it is gone.
-  shim.link.Reset();
+  Unwatch(shim.link);
   if (shim.pid == 0) {
     if (shim.ended) return Forget(shim);
     return Settle(shim.attempt);
@@ -307,7 +317,7 @@ void LocalEngine::OnNews(Shim& shim, const wire::News& news) {
 void LocalEngine::OnDeath(Shim& shim) {
   while (::waitpid(shim.pid, nullptr, 0) < 0 && errno == EINTR) {
   }
-  shim.pidfd.Reset();
+  Unwatch(shim.pidfd);
   shim.pid = 0;
   // Its last words may still be in the socket; reading them to the end comes back to Settle.
   if (shim.link) return OnLink(shim);
@@ -406,6 +416,7 @@ void LocalEngine::TakeOver(const Ulid& attempt, Finding finding) {
 
   if (const auto* running = std::get_if<AttemptRunning>(&finding.what)) {
     shim.running = true;
+    Unwatch(shim.link);
     shim.link = std::move(finding.link);
     Watch(shim);
     if (!was_running) Report(attempt, *running);
@@ -414,6 +425,7 @@ void LocalEngine::TakeOver(const Ulid& attempt, Finding finding) {
   }
   if (std::holds_alternative<AttemptStuck>(finding.what)) {
     Report(attempt, AttemptStuck{});
+    Unwatch(shim.link);
     shim.link = std::move(finding.link);
     Watch(shim);
     HandOverStop(shim);

@@ -58,6 +58,7 @@ class LocalEngine final : public Engine {
   Shim* Find(const Ulid& attempt);
   Shim& Add(const Ulid& attempt);
   void Watch(Shim& shim);
+  void Unwatch(UniqueFd& fd);
   void Forget(Shim& shim);
   void Report(const Ulid& attempt, decltype(AttemptNews::what) what);
   void End(Shim& shim, decltype(AttemptNews::what) what);
