@@ -1,5 +1,5 @@
-// The scheduling turn at 100,000 queued tasks and 1,000 devices (design section 8: at most 5 ms whatever the shapes),
-// what a question "why" costs there, and how fast tasks come and go.
+// The scheduling turn at 100,000 queued tasks and 1,000 devices (design section 8: at most 5 ms whatever the
+// shapes), what a question "why" costs there, and how fast tasks come and go.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

@@ -113,6 +113,7 @@ void Commits(benchmark::State& state) {
 BENCHMARK(Commits)
     ->ArgNames({"submits", "shell"})
     ->ArgsProduct({{1, 64, 512}, {0, 1}})
+    ->MeasureProcessCPUTime()
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond);
 
@@ -137,7 +138,7 @@ void Bulk(benchmark::State& state) {
   }
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
-BENCHMARK(Bulk)->Arg(512)->Arg(10'000)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(Bulk)->Arg(512)->Arg(10'000)->MeasureProcessCPUTime()->UseRealTime()->Unit(benchmark::kMillisecond);
 
 constexpr int64_t kLongQueue = 100'000;
 
@@ -174,7 +175,7 @@ void LoadOpen(benchmark::State& state) {
   state.counters["store_MB"] = store_alone - empty;
   state.counters["tasks_MB"] = with_tasks - store_alone;
 }
-BENCHMARK(LoadOpen)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(LoadOpen)->MeasureProcessCPUTime()->UseRealTime()->Unit(benchmark::kMillisecond);
 
 void FindTask(benchmark::State& state) {
   Folder folder;
@@ -187,7 +188,7 @@ void FindTask(benchmark::State& state) {
     benchmark::DoNotOptimize(
         Ask(*store, [&](Rows& rows) { return rows.FindTask(TaskId{++id % 900 + 1}).has_value(); }));
 }
-BENCHMARK(FindTask)->UseRealTime()->Unit(benchmark::kMicrosecond);
+BENCHMARK(FindTask)->MeasureProcessCPUTime()->UseRealTime()->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace ty

@@ -1,7 +1,10 @@
 #include "base/digest.h"
 
+// The low-level calls need no set-up of the library: EVP_sha256 costs a process its first millisecond.
+#define OPENSSL_SUPPRESS_DEPRECATED
+
 #include <fcntl.h>
-#include <openssl/evp.h>
+#include <openssl/sha.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,10 +25,12 @@ std::string Hex(const unsigned char* bytes, unsigned count) {
 }  // namespace
 
 std::string Sha256Hex(std::string_view bytes) {
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned size = 0;
-  EVP_Digest(bytes.data(), bytes.size(), digest, &size, EVP_sha256(), nullptr);
-  return Hex(digest, size);
+  unsigned char digest[SHA256_DIGEST_LENGTH];
+  SHA256_CTX state;
+  SHA256_Init(&state);
+  SHA256_Update(&state, bytes.data(), bytes.size());
+  SHA256_Final(digest, &state);
+  return Hex(digest, sizeof digest);
 }
 
 std::optional<std::string> Sha256OfFile(const std::string& path, int64_t limit) {
@@ -37,19 +42,16 @@ std::optional<std::string> Sha256OfFile(const std::string& path, int64_t limit) 
     close(fd);
     return std::nullopt;
   }
-  EVP_MD_CTX* context = EVP_MD_CTX_new();
-  EVP_DigestInit_ex(context, EVP_sha256(), nullptr);
+  SHA256_CTX state;
+  SHA256_Init(&state);
   char buffer[65536];
   ssize_t count;
-  while ((count = read(fd, buffer, sizeof buffer)) > 0)
-    EVP_DigestUpdate(context, buffer, static_cast<size_t>(count));
+  while ((count = read(fd, buffer, sizeof buffer)) > 0) SHA256_Update(&state, buffer, static_cast<size_t>(count));
   close(fd);
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned size = 0;
-  EVP_DigestFinal_ex(context, digest, &size);
-  EVP_MD_CTX_free(context);
+  unsigned char digest[SHA256_DIGEST_LENGTH];
+  SHA256_Final(digest, &state);
   if (count < 0) return std::nullopt;
-  return Hex(digest, size);
+  return Hex(digest, sizeof digest);
 }
 
 }  // namespace ty

@@ -1,5 +1,6 @@
 // trainyard cancel: ends tasks. --all ends every open one, with the queue paused first.
 #include "cli/act.h"
+#include "cli/commands.h"
 #include "messages.h"
 
 namespace ty {

@@ -1,5 +1,5 @@
 // Command is one verb of the command line, described by a light table so that only the one that was named is
-// handed to the parser. To add one: a file with its `const Command k…Command`, and its name in commands.cc.
+// handed to the parser. To add one: a file with its `const Command k…Command`, and its name in commands.h.
 #pragma once
 
 #include <map>
@@ -51,5 +51,11 @@ extern const std::span<const Option> kCommonOptions;
 
 std::span<const Command* const> Commands();
 const Command* FindCommand(std::string_view name);
+
+// Each is defined in the file of its name.
+extern const Command kUpCommand, kDownCommand, kStatusCommand, kDoctorCommand, kRunCommand, kSubmitCommand, kLsCommand,
+    kShowCommand, kWhyCommand, kLogsCommand, kWaitCommand, kCancelCommand, kHoldCommand, kReleaseCommand, kRetryCommand,
+    kPriorityCommand, kPauseCommand, kResumeCommand, kRmCommand, kDevicesCommand, kEventsCommand, kConfigCommand,
+    kVersionCommand, kDemoCommand;
 
 }  // namespace ty

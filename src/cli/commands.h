@@ -5,15 +5,11 @@
 
 namespace ty {
 
-extern const Command kUpCommand, kDownCommand, kStatusCommand, kDoctorCommand, kRunCommand, kSubmitCommand, kLsCommand,
-    kShowCommand, kWhyCommand, kLogsCommand, kWaitCommand, kCancelCommand, kHoldCommand, kReleaseCommand, kRetryCommand,
-    kPriorityCommand, kPauseCommand, kResumeCommand, kRmCommand, kDevicesCommand, kEventsCommand, kConfigCommand,
-    kVersionCommand;
 
 inline constexpr const Command* kCommands[] = {
     &kRunCommand,      &kSubmitCommand, &kLsCommand,     &kShowCommand,   &kWhyCommand,    &kLogsCommand,
     &kWaitCommand,     &kCancelCommand, &kHoldCommand,   &kReleaseCommand, &kRetryCommand, &kPriorityCommand,
-    &kPauseCommand,    &kResumeCommand, &kRmCommand,     &kDevicesCommand, &kEventsCommand, &kUpCommand,
+    &kPauseCommand,    &kResumeCommand, &kRmCommand,     &kDevicesCommand, &kEventsCommand, &kDemoCommand,   &kUpCommand,
     &kDownCommand,     &kStatusCommand, &kDoctorCommand, &kConfigCommand, &kVersionCommand,
 };
 

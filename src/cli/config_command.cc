@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "cli/caller.h"
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/start.h"
 #include "messages.h"
 

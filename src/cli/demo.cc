@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "base/text.h"
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/demo_facts.h"
 #include "cli/files.h"
 #include "cli/interrupt.h"
@@ -300,7 +300,6 @@ int RunDemo(Caller& caller, const Invocation& invocation) {
 
 }  // namespace
 
-extern const Command kDemoCommand;
 const Command kDemoCommand{"demo", "", "cli.demo.about", kOptions, RunDemo};
 
 }  // namespace ty

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "cli/answer.h"
 #include "cli/caller.h"
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/link.h"
 #include "cli/table.h"
 #include "cli/task_text.h"

@@ -19,7 +19,7 @@
 #include "base/text.h"
 #include "cli/answer.h"
 #include "cli/caller.h"
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/files.h"
 #include "cli/link.h"
 #include "cli/start.h"

@@ -9,7 +9,7 @@
 
 #include "cli/answer.h"
 #include "cli/caller.h"
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/link.h"
 #include "cli/start.h"
 #include "messages.h"

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "cli/answer.h"
 #include "cli/caller.h"
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/link.h"
 #include "messages.h"

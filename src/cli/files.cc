@@ -54,19 +54,4 @@ bool IsFolder(const std::string& path) {
   return stat(path.c_str(), &seen) == 0 && S_ISDIR(seen.st_mode);
 }
 
-bool IsProgram(const std::string& path) {
-  struct stat seen;
-  return stat(path.c_str(), &seen) == 0 && S_ISREG(seen.st_mode) && access(path.c_str(), X_OK) == 0;
-}
-
-std::string FindProgram(std::string_view program, std::string_view path, const std::string& workdir) {
-  while (true) {
-    size_t colon = path.find(':');
-    std::string candidate = AbsolutePath(path.substr(0, colon), workdir) + "/" + std::string(program);
-    if (IsProgram(candidate)) return candidate;
-    if (colon == std::string_view::npos) return {};
-    path.remove_prefix(colon + 1);
-  }
-}
-
 }  // namespace ty

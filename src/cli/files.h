@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "posix/fd.h"
+#include "posix/program.h"
 
 namespace ty {
 
@@ -18,8 +19,5 @@ std::string AbsolutePath(std::string_view path, const std::string& base);  // fr
 std::string ParentFolder(const std::string& path);
 
 bool IsFolder(const std::string& path);
-bool IsProgram(const std::string& path);  // a regular file this user may execute
-// `program` looked up in the folders of a PATH, relative ones from `workdir`; empty when it is in none.
-std::string FindProgram(std::string_view program, std::string_view path, const std::string& workdir);
 
 }  // namespace ty

@@ -1,5 +1,6 @@
 // trainyard hold: keeps waiting tasks from starting.
 #include "cli/act.h"
+#include "cli/commands.h"
 #include "messages.h"
 
 namespace ty {

@@ -41,7 +41,7 @@ Code CodeOf(std::string_view name) {
 
 }  // namespace
 
-Result<json::value> ParseJson(std::string_view text) {
+Result<json::value> ParseAnswer(std::string_view text) {
   boost::system::error_code problem;
   json::value value = json::parse(json::string_view(text.data(), text.size()), problem);
   if (problem) return Fail(Code::kInternal, msg::CliBadAnswer{.what = problem.message()});
@@ -105,7 +105,7 @@ Result<HttpReply> Link::Ask(HttpRequest request) {
     auto reply = line_.Ask(request);
     if (reply) {
       if (reply->status < 400) return std::move(*reply);
-      auto problem = ParseJson(reply->body);
+      auto problem = ParseAnswer(reply->body);
       if (problem && problem->is_object()) return tl::unexpected(ErrorOfProblem(*problem));
       return Fail(Code::kInternal, msg::CliBadAnswer{.what = "HTTP " + std::to_string(reply->status)});
     }
@@ -122,7 +122,7 @@ Result<json::value> Link::Get(const std::string& target, int wait_s) {
   request.timeout_s += wait_s;
   auto reply = Ask(std::move(request));
   if (!reply) return Forward(reply.error());
-  return ParseJson(reply->body);
+  return ParseAnswer(reply->body);
 }
 
 Result<json::value> Link::Post(const std::string& target, const json::value& body) {
@@ -133,7 +133,7 @@ Result<json::value> Link::Post(const std::string& target, const json::value& bod
   request.body = text;
   auto reply = Ask(std::move(request));
   if (!reply) return Forward(reply.error());
-  return ParseJson(reply->body);
+  return ParseAnswer(reply->body);
 }
 
 }  // namespace ty

@@ -34,7 +34,7 @@ class Link {
   HttpLine line_;
 };
 
-Result<boost::json::value> ParseJson(std::string_view text);
+Result<boost::json::value> ParseAnswer(std::string_view text);
 // The error that a problem of the API stands for.
 Error ErrorOfProblem(const boost::json::value& problem);
 

@@ -1,7 +1,7 @@
 // trainyard logs: what a task wrote.
 #include "base/text.h"
 #include "cli/caller.h"
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/follow.h"
 #include "cli/interrupt.h"
 #include "cli/link.h"

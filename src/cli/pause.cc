@@ -2,7 +2,7 @@
 #include <boost/json.hpp>
 
 #include "cli/caller.h"
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/link.h"
 #include "messages.h"
 

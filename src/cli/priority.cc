@@ -1,5 +1,6 @@
 // trainyard priority: changes who goes first among open tasks.
 #include "cli/act.h"
+#include "cli/commands.h"
 #include "messages.h"
 #include "model/spec.h"
 

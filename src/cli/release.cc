@@ -1,5 +1,6 @@
 // trainyard release: lets held tasks start.
 #include "cli/act.h"
+#include "cli/commands.h"
 #include "messages.h"
 
 namespace ty {

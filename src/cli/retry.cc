@@ -1,5 +1,6 @@
 // trainyard retry: queues ended tasks again, from their last checkpoint.
 #include "cli/act.h"
+#include "cli/commands.h"
 #include "messages.h"
 
 namespace ty {

@@ -1,5 +1,6 @@
 // trainyard rm: forgets ended tasks with their logs and output folders.
 #include "cli/act.h"
+#include "cli/commands.h"
 #include "messages.h"
 
 namespace ty {

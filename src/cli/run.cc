@@ -2,7 +2,7 @@
 #include <boost/json.hpp>
 
 #include "cli/caller.h"
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/cut.h"
 #include "cli/files.h"
 #include "cli/submit_task.h"

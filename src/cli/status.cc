@@ -3,7 +3,7 @@
 
 #include "cli/answer.h"
 #include "cli/caller.h"
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/facts.h"
 #include "cli/link.h"
 #include "messages.h"

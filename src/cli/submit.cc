@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "cli/answer.h"
 #include "cli/caller.h"
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/files.h"
 #include "cli/link.h"
 #include "cli/submit_task.h"
@@ -101,7 +101,7 @@ int SubmitBulk(Caller& caller, const Invocation& invocation) {
     caller.Print(reply->body + "\n");
     return kDone;
   }
-  auto receipt = ParseJson(reply->body);
+  auto receipt = ParseAnswer(reply->body);
   if (!receipt) return caller.Complain(receipt.error());
   int64_t count = IntAt(*receipt, "count").value_or(0), first = IntAt(*receipt, "first").value_or(0),
           last = IntAt(*receipt, "last").value_or(0);

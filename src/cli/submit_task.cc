@@ -56,7 +56,7 @@ int SubmitTask(Caller& caller, const Invocation& invocation, const json::object&
   request.headers.emplace_back("Idempotency-Key", Ulid::Make(WallClock()).Text());
   auto reply = link->Ask(std::move(request));
   if (!reply) return TroubleCode(invocation, caller.Complain(reply.error()));
-  auto receipt = ParseJson(reply->body);
+  auto receipt = ParseAnswer(reply->body);
   if (!receipt) return TroubleCode(invocation, caller.Complain(receipt.error()));
 
   std::string id = std::to_string(IntAt(*receipt, "id").value_or(0));

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "cli/answer.h"
 #include "cli/caller.h"
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/facts.h"
 #include "cli/files.h"
 #include "cli/link.h"

@@ -2,7 +2,7 @@
 #include <boost/json.hpp>
 
 #include "cli/caller.h"
-#include "cli/command.h"
+#include "cli/commands.h"
 
 namespace ty {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "cli/answer.h"
 #include "cli/caller.h"
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/follow.h"
 #include "cli/interrupt.h"
 #include "cli/link.h"

@@ -77,7 +77,7 @@ Result<UniqueFd> LockHome(const std::string& home) {
     // What the file says is for people only; the lock itself is what counts.
     std::string holder = ReadAllAt(file->get(), 256).value_or("");
     holder = holder.substr(0, holder.find_first_of(" \n"));
-    return Conflict(msg::DaemonSecond{.folder = home, .pid = holder.empty() ? "?" : holder});
+    return Conflict(msg::DaemonSecond{.pid = holder.empty() ? "?" : holder, .folder = home});
   }
   return std::move(*file);
 }

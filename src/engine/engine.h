@@ -21,7 +21,7 @@ struct LaunchOrder {
   Ulid attempt;
   TaskId task;
   int number = 1;
-  std::vector<std::string> argv;         // argv[0] resolved to an absolute path where one was found
+  std::vector<std::string> argv;         // argv[0] without a slash is looked up in the PATH of `environment`
   std::string workdir;
   std::vector<std::string> environment;  // "K=V", final: variables of contracts C3 included
   std::string out_folder;                // made when missing
@@ -46,9 +46,7 @@ struct ExitRecord {
   bool core_dumped = false;
   int exec_errno = 0;            // kExecFailed
   std::string exec_step;         // "exec", "chdir", "log", …: what failed
-  std::string exec_path;         // on which path
   enum class StoppedBy : uint8_t { kNobody, kOrder, kTimeLimit, kIdleLimit } stopped_by = StoppedBy::kNobody;
-  Duration limit{};              // the limit it hit
   bool killed_by_shim = false;   // KILL was needed
   int oom_kills = 0;             // of the attempt's own cgroup, where counted
   Time started, ended;           // wall clock; `ended` - `started` from the monotonic clock

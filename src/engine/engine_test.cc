@@ -59,7 +59,8 @@ class Desk {
     std::optional<What> found;
     arrived_.wait_for(lock, kPatience, [&] {
       for (const AttemptNews& news : news_) {
-        if (news.attempt == attempt && std::holds_alternative<What>(news.what)) found = std::get<What>(news.what);
+        if (news.attempt == attempt && std::holds_alternative<What>(news.what))
+          found = std::get<What>(news.what);
       }
       return found.has_value();
     });
@@ -101,8 +102,10 @@ class Desk {
 
  private:
   static bool IsEnd(const AttemptNews& news) {
-    return std::holds_alternative<AttemptExited>(news.what) || std::holds_alternative<AttemptNotStarted>(news.what) ||
-           std::holds_alternative<AttemptRefused>(news.what) || std::holds_alternative<AttemptLost>(news.what);
+    return std::holds_alternative<AttemptExited>(news.what) ||
+           std::holds_alternative<AttemptNotStarted>(news.what) ||
+           std::holds_alternative<AttemptRefused>(news.what) ||
+           std::holds_alternative<AttemptLost>(news.what);
   }
   std::mutex mutex_;
   std::condition_variable arrived_;
@@ -122,7 +125,8 @@ class LocalEngineTest : public ::testing::TestWithParam<Containment> {
     if (engine_->Containment() != Name(GetParam())) GTEST_SKIP() << Name(GetParam()) << " cannot be had here";
   }
   void TearDown() override {
-    for (const Ulid& attempt : launched_) engine_->Stop(attempt, {.reason = "test over", .signal = 9, .grace = {}});
+    for (const Ulid& attempt : launched_)
+      engine_->Stop(attempt, {.reason = "test over", .signal = 9, .grace = {}});
     for (const Ulid& attempt : launched_) {
       EXPECT_TRUE(Eventually([&] { return !Running(attempt); }));
       engine_->Acknowledge(attempt);
@@ -131,7 +135,9 @@ class LocalEngineTest : public ::testing::TestWithParam<Containment> {
     for (const CgroupRoot& root : KnownCgroupRoots(instance_)) {
       for (const std::string& leaf : ListFolder(root.folder).value_or(std::vector<std::string>{})) {
         if (leaf != "shims" && !leaf.starts_with("a-")) continue;
-        EXPECT_TRUE(Eventually([&] { return Cgroup{root.kind, root.folder + "/" + leaf}.Remove().has_value(); }));
+        EXPECT_TRUE(Eventually([&] {
+          return Cgroup{root.kind, root.folder + "/" + leaf}.Remove().has_value();
+        }));
       }
       EXPECT_TRUE(::rmdir(root.folder.c_str()) == 0 || errno == ENOENT);
     }
@@ -141,7 +147,8 @@ class LocalEngineTest : public ::testing::TestWithParam<Containment> {
   void Open() {
     desk_ = std::make_unique<Desk>();
     LocalEngineSettings settings{home_, kShim, instance_, std::string(Name(GetParam()))};
-    auto engine = OpenLocalEngine(settings, [desk = desk_.get()](AttemptNews news) { desk->Take(std::move(news)); });
+    auto engine =
+        OpenLocalEngine(settings, [desk = desk_.get()](AttemptNews news) { desk->Take(std::move(news)); });
     ASSERT_TRUE(engine) << engine.error().message.id;
     engine_ = std::move(*engine);
   }
@@ -185,8 +192,12 @@ class LocalEngineTest : public ::testing::TestWithParam<Containment> {
   }
 
   AttemptFolder Folder(const Ulid& attempt) const { return {home_ + "/attempts", attempt}; }
-  std::string Log(const Ulid& attempt) const { return ReadFile(Folder(attempt).paths().Log(), 1 << 20).value_or(""); }
-  std::string Content(const std::string& name) const { return ReadFile(home_ + "/" + name, 1 << 20).value_or(""); }
+  std::string Log(const Ulid& attempt) const {
+    return ReadFile(Folder(attempt).paths().Log(), 1 << 20).value_or("");
+  }
+  std::string Content(const std::string& name) const {
+    return ReadFile(home_ + "/" + name, 1 << 20).value_or("");
+  }
   int ReadPid(const std::string& name) const {
     EXPECT_TRUE(Eventually([&] { return Content(name).find('\n') != std::string::npos; }));
     return atoi(Content(name).c_str());
@@ -259,8 +270,8 @@ TEST_P(LocalEngineTest, NeverLooksForABareNameInTheWorkingFolder) {
 }
 
 TEST_P(LocalEngineTest, HandsArgumentsOverByteForByte) {
-  LaunchOrder order = Order({"/bin/sh", "-c", R"(printf '[%s]' "$@")", "sh", "", "a b", "-n", "*$HOME`x`", "\"'\n\t\\", "🚂",
-                             "\xff\xfe\x80"});
+  LaunchOrder order = Order({"/bin/sh", "-c", R"(printf '[%s]' "$@")", "sh", "", "a b", "-n", "*$HOME`x`",
+                             "\"'\n\t\\", "🚂", "\xff\xfe\x80"});
   const Ulid attempt = order.attempt;
   RunToEnd(std::move(order));
   EXPECT_EQ(Log(attempt), "[][a b][-n][*$HOME`x`][\"'\n\t\\][🚂][\xff\xfe\x80]");
@@ -273,12 +284,14 @@ TEST_P(LocalEngineTest, GivesTheTaskItsOwnEnvironmentAndNoOther) {
   const Ulid attempt = order.attempt;
   EXPECT_EQ(RunToEnd(std::move(order)).exit_code, 0);
   ::unsetenv("LEAK");
-  EXPECT_EQ(Log(attempt), "B=\xff\nLD_LIBRARY_PATH=/nowhere\nPYTHONHOME=/x\nTRAINYARD_ID=" + attempt.Text() + "\n");
+  EXPECT_EQ(Log(attempt),
+            "B=\xff\nLD_LIBRARY_PATH=/nowhere\nPYTHONHOME=/x\nTRAINYARD_ID=" + attempt.Text() + "\n");
 }
 
 TEST_P(LocalEngineTest, CarriesAnEnvironmentOfTwoMegabytes) {
   LaunchOrder order = Order({"/bin/sh", "-c", "echo ${#V19}"});
-  for (int i = 0; i < 20; ++i) order.environment.push_back("V" + std::to_string(i) + "=" + std::string(100'000, 'x'));
+  for (int i = 0; i < 20; ++i)
+    order.environment.push_back("V" + std::to_string(i) + "=" + std::string(100'000, 'x'));
   const Ulid attempt = order.attempt;
   EXPECT_EQ(RunToEnd(std::move(order)).exit_code, 0);
   EXPECT_EQ(Log(attempt), "100000\n");
@@ -296,7 +309,8 @@ TEST_P(LocalEngineTest, LeavesTheTaskNoDescriptorButTheStandardThree) {
 }
 
 TEST_P(LocalEngineTest, LeavesTheTaskPlainSignalsASessionAndAUsualUmask) {
-  const Ulid attempt = LaunchScript("grep -E 'SigBlk|SigIgn' /proc/self/status; umask; ps -o sid= -p $$; echo $$");
+  const Ulid attempt =
+      LaunchScript("grep -E 'SigBlk|SigIgn' /proc/self/status; umask; ps -o sid= -p $$; echo $$");
   desk_->Wait<AttemptExited>(attempt);
   std::string log = Log(attempt);
   EXPECT_EQ(log.rfind("SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n0022\n", 0), 0U) << log;
@@ -365,7 +379,8 @@ TEST_P(LocalEngineTest, SaysAtOpeningThatTheSupervisorIsMissing) {
 }
 
 TEST_P(LocalEngineTest, StopsByTheAskedSignalAndLeavesTheReason) {
-  const Ulid attempt = LaunchScript("trap 'cat $STOP; exit 3' USR1; STOP=" + home_ + "/stop-file; echo ready; "
+  const Ulid attempt = LaunchScript("trap 'cat $STOP; exit 3' USR1; STOP=" + home_ +
+                                    "/stop-file; echo ready; "
                                     "while :; do sleep 0.02; done");
   ASSERT_TRUE(Eventually([&] { return Log(attempt) == "ready\n"; }));
   ASSERT_EQ(::symlink(Folder(attempt).paths().Stop().c_str(), (home_ + "/stop-file").c_str()), 0);
@@ -396,7 +411,8 @@ TEST_P(LocalEngineTest, KillsWhoeverIgnoresTerm) {
 }
 
 TEST_P(LocalEngineTest, WakesAStoppedTaskToLetItEnd) {
-  const Ulid attempt = LaunchScript("trap 'exit 4' TERM; echo ready; kill -STOP $$; while :; do sleep 0.02; done");
+  const Ulid attempt =
+      LaunchScript("trap 'exit 4' TERM; echo ready; kill -STOP $$; while :; do sleep 0.02; done");
   const int pid = desk_->Wait<AttemptRunning>(attempt)->pid;
   ASSERT_TRUE(Eventually([&] { return ReadProcessStat(pid)->state == 'T'; }));
   engine_->Stop(attempt, {.reason = "x"});
@@ -405,7 +421,8 @@ TEST_P(LocalEngineTest, WakesAStoppedTaskToLetItEnd) {
 
 TEST_P(LocalEngineTest, EndsATreeThatKeepsForkingOutOfItsSession) {
   const Ulid attempt = LaunchScript(
-      "trap '' TERM; while :; do setsid sh -c 'trap \"\" TERM; sleep 0.3' & setsid setsid sleep 1000 & echo $! > pid; sleep 0.01; done");
+      "trap '' TERM; while :; do setsid sh -c 'trap \"\" TERM; sleep 0.3' & setsid setsid sleep 1000 & echo "
+      "$! > pid; sleep 0.01; done");
   const int first = ReadPid("pid");
   engine_->Stop(attempt, {.reason = "x", .grace = {}});
   EXPECT_EQ(desk_->Wait<AttemptExited>(attempt)->record.signal, SIGKILL);
@@ -507,7 +524,8 @@ TEST_P(LocalEngineTest, KeepsTheTimeLimitWithNobodyWatching) {
 }
 
 TEST_P(LocalEngineTest, KeepsTheIdleLimitOnceTheTaskFallsSilent) {
-  LaunchOrder order = Order({"/bin/sh", "-c", "for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.1; done; exec sleep 1000"});
+  LaunchOrder order =
+      Order({"/bin/sh", "-c", "for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.1; done; exec sleep 1000"});
   order.idle_limit = milliseconds(400);
   const Ulid attempt = order.attempt;
   const ExitRecord record = RunToEnd(std::move(order));
@@ -545,7 +563,8 @@ TEST_P(LocalEngineTest, FindsTheEndOfATaskThatEndedWhileTheDaemonWasDead) {
 }
 
 TEST_P(LocalEngineTest, AdoptsARunningTaskAndHearsItsEnd) {
-  const Ulid attempt = LaunchScript("echo x >> runs; while [ ! -e go ]; do echo tick; sleep 0.02; done; exit 9");
+  const Ulid attempt =
+      LaunchScript("echo x >> runs; while [ ! -e go ]; do echo tick; sleep 0.02; done; exit 9");
   const auto before = desk_->Wait<AttemptRunning>(attempt);
   Restart({Row(attempt)});
   const auto after = desk_->Wait<AttemptRunning>(attempt);
@@ -572,7 +591,8 @@ TEST_P(LocalEngineTest, StopsAnAdoptedTask) {
 
 TEST_P(LocalEngineTest, SurvivesKillNineOfTheDaemonItself) {
   engine_.reset();  // no thread may be there while we fork
-  LaunchOrder order = Order({"/bin/sh", "-c", "echo x >> runs; while [ ! -e go ]; do echo tick; sleep 0.01; done; exit 5"});
+  LaunchOrder order =
+      Order({"/bin/sh", "-c", "echo x >> runs; while [ ! -e go ]; do echo tick; sleep 0.01; done; exit 5"});
   const Ulid attempt = order.attempt;
   launched_.push_back(attempt);
   const pid_t daemon = ::fork();
@@ -595,7 +615,8 @@ TEST_P(LocalEngineTest, SurvivesKillNineOfTheDaemonItself) {
 
 TEST_P(LocalEngineTest, LosesAnAttemptOnlyOnceEverythingOfADeadSupervisorIsDead) {
   const Ulid attempt = LaunchScript(
-      "setsid sh -c 'trap \"\" TERM HUP; (setsid sleep 1000 & echo $! > grandchild); sleep 1000' & echo $$ > pid; wait");
+      "setsid sh -c 'trap \"\" TERM HUP; (setsid sleep 1000 & echo $! > grandchild); sleep 1000' & echo $$ > "
+      "pid; wait");
   const int grandchild = ReadPid("grandchild"), leader = ReadPid("pid");
   desk_->Wait<AttemptRunning>(attempt);
   ::kill(ShimOf(attempt), SIGKILL);
@@ -695,7 +716,8 @@ TEST_P(LocalEngineTest, OneDamagedSlotDoesNotKeepTheOthersFromBeingAdopted) {
   EXPECT_TRUE(desk_->Wait<AttemptRunning>(fine)->adopted);
   desk_->Wait<AttemptLost>(truncated);
   desk_->Wait<AttemptLost>(garbled);
-  EXPECT_EQ(ReadFile(Folder(garbled).paths().folder + "/slot.damaged", 1 << 20).value(), std::string(8192, '\x5a'));
+  EXPECT_EQ(ReadFile(Folder(garbled).paths().folder + "/slot.damaged", 1 << 20).value(),
+            std::string(8192, '\x5a'));
   EXPECT_TRUE(desk_->WaitForAdoption().empty());
 }
 
@@ -716,7 +738,8 @@ TEST_P(LocalEngineTest, TakesBackWhatNobodyDecided) {
   const UniqueFd slot = Folder(held.attempt).OpenSlot();  // a supervisor that hangs before GO
   ASSERT_TRUE(TryLock(slot.get()).value());
   Adopt({Row(undecided.attempt), Row(held.attempt), Row(no_folder)});
-  for (const Ulid& attempt : {undecided.attempt, held.attempt, no_folder}) desk_->Wait<AttemptNotStarted>(attempt);
+  for (const Ulid& attempt : {undecided.attempt, held.attempt, no_folder})
+    desk_->Wait<AttemptNotStarted>(attempt);
   EXPECT_FALSE(Folder(undecided.attempt).ReadDecision()->go);
   EXPECT_FALSE(Folder(held.attempt).ReadDecision()->go);
 }
@@ -832,7 +855,8 @@ TEST_P(LocalEngineTest, AnswersWhatItDoesNotUnderstandWithAnError) {
   caller.Ask(R"({"format":2,"verb":"DANCE"})", wire::NewsKind::kError);
   caller.Ask("garbage \xff", wire::NewsKind::kError);
   caller.Ask(R"({"format":1,"verb":"FREEZE"})", wire::NewsKind::kError);
-  EXPECT_EQ(caller.Ask(R"({"format":1,"verb":"PING"})", wire::NewsKind::kState).record->attempt, attempt.Text());
+  EXPECT_EQ(caller.Ask(R"({"format":1,"verb":"PING"})", wire::NewsKind::kState).record->attempt,
+            attempt.Text());
   caller.Ask(R"({"format":1,"verb":"KILL"})", wire::NewsKind::kDone);
   EXPECT_TRUE(desk_->Wait<AttemptExited>(attempt)->record.killed_by_shim);
 }
@@ -840,7 +864,8 @@ TEST_P(LocalEngineTest, AnswersWhatItDoesNotUnderstandWithAnError) {
 TEST_P(LocalEngineTest, AWaitingSupervisorIsSmall) {
   const Ulid attempt = LaunchScript("exec sleep 1000");
   desk_->Wait<AttemptRunning>(attempt);
-  const std::string status = ReadFile("/proc/" + std::to_string(ShimOf(attempt)) + "/status", 1 << 16).value();
+  const std::string status =
+      ReadFile("/proc/" + std::to_string(ShimOf(attempt)) + "/status", 1 << 16).value();
   const int rss_kb = atoi(status.c_str() + status.find("VmRSS:") + 6);
   RecordProperty("rss_kb", rss_kb);
   EXPECT_GT(rss_kb, 0);
@@ -863,7 +888,8 @@ TEST_P(LocalEngineTest, TheSupervisorStaysOutsideTheCgroupItKills) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Held, LocalEngineTest,
-                         ::testing::Values(Containment::kCgroup2, Containment::kFreezer, Containment::kSubreaper),
+                         ::testing::Values(Containment::kCgroup2, Containment::kFreezer,
+                                           Containment::kSubreaper),
                          [](const auto& info) { return std::string(Name(info.param)); });
 
 }  // namespace

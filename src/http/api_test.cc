@@ -255,8 +255,9 @@ TEST_F(ApiTest, ListsOpenTasksThenEndedOnesInPages) {
   }
   auto ids = [&](const Asked& asked) {
     std::string text;
-    for (const json::value& item : asked.body().at("items").as_array()) text += std::to_string(item.at("id").as_int64()) + " ";
-    const json::value next = asked.body().at("next");
+    const json::value body = asked.body();
+    for (const json::value& item : body.at("items").as_array()) text += std::to_string(item.at("id").as_int64()) + " ";
+    const json::value& next = body.at("next");
     return text + (next.is_null() ? "" : next.as_string().c_str());
   };
   EXPECT_EQ(ids(Get("/api/v1/tasks")), "4 5 3 2 1 ");
@@ -412,7 +413,8 @@ TEST_F(ApiTest, ActsOnNumbersRangesAndNames) {
   const Asked asked = Post("/api/v1/tasks/cancel", R"({"tasks":["3-9",12,"twelve","nobody","77","20-30"]})");
   ASSERT_EQ(asked.status(), 200) << asked.raw();
   std::string told;
-  for (const json::value& item : asked.body().at("items").as_array()) {
+  const json::value body = asked.body();
+  for (const json::value& item : body.at("items").as_array()) {
     const json::value& id = item.at("id");
     told += (id.is_string() ? std::string(id.as_string()) : std::to_string(id.as_int64())) + (item.at("ok").as_bool() ? "+ " : "- ");
   }

@@ -14,7 +14,7 @@ namespace ty {
 namespace {
 
 bool Same(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
+  return a.size() == b.size() && (a.empty() || ::strncasecmp(a.data(), b.data(), a.size()) == 0);
 }
 
 bool IsPort(std::string_view text) {

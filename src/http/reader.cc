@@ -87,7 +87,7 @@ Request Reader::TakeRequest() {
   request.keep_alive = parser_->keep_alive();
   if (const auto length = parser_->content_length()) request.content_length = *length;
   const std::string_view expect = request.Header("Expect");
-  request.expects_continue = request.version >= 11 && ::strncasecmp(expect.data(), "100-continue", 12) == 0 && expect.size() == 12;
+  request.expects_continue = request.version >= 11 && expect.size() == 12 && ::strncasecmp(expect.data(), "100-continue", 12) == 0;
   return request;
 }
 

@@ -1,5 +1,5 @@
-// FileTail reads what was added to a file since the last time, a bounded piece at a time. A file that is not there
-// yet is waited for; one that shrank is read anew. Private to ingest.
+// FileTail reads what was added to a file since the last time, a bounded piece at a time. A file that is not
+// there yet is waited for; one that shrank is read anew. Private to ingest.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,8 @@ namespace ty {
 
 namespace {
 
-// More unread log than this comes from a flood, or from before this daemon's start: its end says all that is shown.
+// More unread log than this comes from a flood, or from before this daemon's start: its end says all that is
+// shown.
 constexpr int64_t kMostBacklog = 64 << 20;
 constexpr int64_t kBacklogKept = 4 << 20;
 constexpr int64_t kMostAtEnd = 16 << 20;
@@ -102,7 +103,8 @@ void Follower::ReleaseCheckpoints() {
     if (known != early_.rend()) first = known.base();
   }
   caught_up_ = true;
-  checkpoints_.insert(checkpoints_.end(), std::make_move_iterator(first), std::make_move_iterator(early_.end()));
+  checkpoints_.insert(checkpoints_.end(), std::make_move_iterator(first),
+                      std::make_move_iterator(early_.end()));
   early_.clear();
 }
 

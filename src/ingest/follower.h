@@ -1,5 +1,5 @@
-// Follower reads one attempt's files as they grow and gathers what they say into Observations. Private to ingest;
-// used on its thread alone.
+// Follower reads one attempt's files as they grow and gathers what they say into Observations. Private to
+// ingest; used on its thread alone.
 #pragma once
 
 #include <map>

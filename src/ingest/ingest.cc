@@ -1,5 +1,6 @@
-// The thread that follows. It looks at every followed attempt four times a second, sleeps while there is none, and
-// serves each in turn a bounded piece, so that one flood delays nobody. The end of an attempt is read at once.
+// The thread that follows. It looks at every followed attempt four times a second, sleeps while there is
+// none, and serves each in turn a bounded piece, so that one flood delays nobody. The end of an attempt is
+// read at once.
 #include "ingest/ingest.h"
 
 #include <chrono>
@@ -20,6 +21,9 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 
 constexpr auto kPeriod = milliseconds(250);
 constexpr size_t kPiece = 256 << 10;
+// What one attempt may make us read in a period: 8 MB/s, so that a log written at disk speed costs a few per
+// cent of a core. Beyond it the follower falls behind and, when far, goes on from the end.
+constexpr int kPieces = 8;
 
 struct FinishAsked {
   Ulid attempt;
@@ -66,6 +70,7 @@ class ThreadIngest final : public Ingest {
     Follower follower;
     SteadyTime reported{};
     bool more = false;
+    int pieces = 0;  // read in this period
   };
 
   void Run() {
@@ -118,12 +123,14 @@ class ThreadIngest final : public Ingest {
     if (finish.done) finish.done(std::move(tail));
   }
 
-  // One piece of each; a full look when it is due, else only those with more waiting. Returns whether any has more.
+  // One piece of each; a full look when it is due, else only those with more waiting. Returns whether any has
+  // more.
   bool Look(SteadyTime now, bool due) {
     bool more = false;
     for (auto& [attempt, reader] : readers_) {
+      if (due) reader.pieces = 0;
       if (!due && !reader.more) continue;
-      reader.more = reader.follower.Read(buffer_);
+      reader.more = reader.follower.Read(buffer_) && ++reader.pieces < kPieces;
       more |= reader.more;
       if (due && !reader.more) reader.follower.Idle();
       if (now - reader.reported < kPeriod) continue;
@@ -142,10 +149,10 @@ class ThreadIngest final : public Ingest {
   std::mutex mutex_;
   std::condition_variable asked_;
   std::vector<Request> requests_;
-  bool urgent_ = false;   // somebody waits for an end
-  bool asleep_ = false;   // nothing is followed
+  bool urgent_ = false;  // somebody waits for an end
+  bool asleep_ = false;  // nothing is followed
   bool closing_ = false;
-  std::thread thread_;    // last: it uses all of the above
+  std::thread thread_;  // last: it uses all of the above
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Ingest follows the files of running attempts: log, metrics.jsonl, checkpoints.jsonl. What it understands comes
-// back as Observation through the callback given at construction, from ingest's own thread. It never changes a file.
+// Ingest follows the files of running attempts: log, metrics.jsonl, checkpoints.jsonl. What it understands
+// comes back as Observation through the callback given at construction, from ingest's own thread. It never
+// changes a file.
 #pragma once
 
 #include <functional>
@@ -17,24 +18,26 @@ struct Followed {
   Ulid attempt;
   TaskId task;
   int number = 1;
-  std::string log;         // path
-  std::string out_folder;  // metrics.jsonl and checkpoints.jsonl of all attempts of the task; only `number` counts
+  std::string log;  // path
+  std::string
+      out_folder;  // metrics.jsonl and checkpoints.jsonl of all attempts of the task; only `number` counts
   std::optional<Checkpoint> known;  // the last checkpoint already taken in: up to it none is reported again
 };
 
 struct Observation {
   Ulid attempt;
-  std::optional<Progress> progress;                // the newest
-  std::vector<std::pair<std::string, double>> metrics;  // the newest value of each tag; NaN and infinities are data
-  std::vector<Checkpoint> checkpoints;             // new ones, in order
-  int64_t unreadable = 0;                          // lines of the helper's files that were skipped, so far
+  std::optional<Progress> progress;  // the newest
+  std::vector<std::pair<std::string, double>>
+      metrics;                          // the newest value of each tag; NaN and infinities are data
+  std::vector<Checkpoint> checkpoints;  // new ones, in order
+  int64_t unreadable = 0;               // lines of the helper's files that were skipped, so far
 };
 
 // What the end of a log shows, for triage and for people.
 struct LogTail {
-  std::vector<std::string> lines;  // the last 15 as a terminal would show them (carriage returns applied)
-  std::string exception;           // last line of the last Python traceback, "OSError: …"; or empty
-  std::vector<std::string> errors; // other lines that triage may know, newest first, at most 50
+  std::vector<std::string> lines;   // the last 15 as a terminal would show them (carriage returns applied)
+  std::string exception;            // last line of the last Python traceback, "OSError: …"; or empty
+  std::vector<std::string> errors;  // other lines that triage may know, newest first, at most 50
 };
 
 class Ingest {

@@ -21,9 +21,9 @@ namespace {
 constexpr size_t kTailLines = 15;
 constexpr int64_t kTailBytes = 256 << 10;
 constexpr size_t kMostErrors = 50;
-constexpr size_t kLongestShown = 2000;   // bytes of a line in the tail
+constexpr size_t kLongestShown = 2000;  // bytes of a line in the tail
 constexpr size_t kLongestError = 500;
-constexpr int kMostFrames = 2000;        // a traceback that never ends is none
+constexpr int kMostFrames = 2000;  // a traceback that never ends is none
 
 std::string Cut(std::string_view line, size_t longest) {
   if (line.size() <= longest) return std::string(line);
@@ -31,7 +31,8 @@ std::string Cut(std::string_view line, size_t longest) {
   return std::string(line.substr(0, longest)) + "…";
 }
 
-// Takes "  | " of an exception group's drawing away; `divider`: the line is "+---- 2 ----", before the next exception.
+// Takes "  | " of an exception group's drawing away; `divider`: the line is "+---- 2 ----", before the next
+// exception.
 std::string_view SkipGroup(std::string_view line, bool& divider) {
   const size_t at = line.find_first_not_of(' ');
   if (at == std::string_view::npos || (line[at] != '|' && line[at] != '+')) return line;
@@ -44,7 +45,8 @@ std::string_view SkipGroup(std::string_view line, bool& divider) {
 // "OSError: …", "torch.OutOfMemoryError: …", "KeyboardInterrupt": a dotted name that begins with no digit.
 bool IsExceptionLine(std::string_view line) {
   size_t end = 0;
-  while (end < line.size() && (std::isalnum(static_cast<unsigned char>(line[end])) || line[end] == '_' || line[end] == '.')) {
+  while (end < line.size() &&
+         (std::isalnum(static_cast<unsigned char>(line[end])) || line[end] == '_' || line[end] == '.')) {
     ++end;
   }
   if (end == 0 || std::isdigit(static_cast<unsigned char>(line[0]))) return false;
@@ -82,7 +84,8 @@ void TailReader::Line(std::string_view line) {
   std::string_view text = line;
   bool divider = false;
   if (!prefix_.empty() && inside_) {
-    if (text.substr(0, prefix_.size()) != prefix_) return Remember(SkipLauncherPrefix(line));  // another rank's line
+    if (text.substr(0, prefix_.size()) != prefix_)
+      return Remember(SkipLauncherPrefix(line));  // another rank's line
     text.remove_prefix(prefix_.size());
   } else {
     text = SkipLauncherPrefix(text);
@@ -125,7 +128,8 @@ LogTail ReadLogTail(const std::string& path) {
   std::string bytes(static_cast<size_t>(facts.st_size - start), '\0');
   size_t got = 0;
   while (got < bytes.size()) {
-    const ssize_t n = ::pread(file.get(), bytes.data() + got, bytes.size() - got, start + static_cast<int64_t>(got));
+    const ssize_t n =
+        ::pread(file.get(), bytes.data() + got, bytes.size() - got, start + static_cast<int64_t>(got));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) break;
     got += static_cast<size_t>(n);
@@ -139,7 +143,8 @@ LogTail ReadLogTail(const std::string& path) {
   TailReader reader;
   Terminal terminal({}, [&](std::string_view line) { reader.Line(line); });
   terminal.Feed(text);
-  for (const std::string& line : terminal.LastLines(kTailLines)) tail.lines.push_back(Cut(line, kLongestShown));
+  for (const std::string& line : terminal.LastLines(kTailLines))
+    tail.lines.push_back(Cut(line, kLongestShown));
   terminal.Close();
   tail.exception = reader.exception();
   tail.errors.assign(reader.errors().begin(), reader.errors().end());

@@ -19,9 +19,9 @@ class TailReader {
   void Exception(std::string_view line);
   void Remember(std::string_view line);
 
-  bool inside_ = false;    // a traceback whose exception has not come yet
-  int frames_ = 0;         // lines of it so far
-  std::string prefix_;     // what stands before each of its lines: "[rank1]: "
+  bool inside_ = false;  // a traceback whose exception has not come yet
+  int frames_ = 0;       // lines of it so far
+  std::string prefix_;   // what stands before each of its lines: "[rank1]: "
   std::string exception_;
   std::deque<std::string> errors_;
 };

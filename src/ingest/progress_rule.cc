@@ -85,7 +85,8 @@ void ProgressRule::SeeEpoch(const ProgressReading& reading, bool with_metrics) {
 bool ProgressRule::SeeInside(double fraction) {
   if (!open_) return false;
   heads_ = true;
-  inside_ = std::max(inside_, std::clamp(fraction, 0.0, 1.0));  // a second bar in one epoch does not take it back
+  inside_ =
+      std::max(inside_, std::clamp(fraction, 0.0, 1.0));  // a second bar in one epoch does not take it back
   now_->done = base_ + inside_;
   if (now_->total) now_->done = std::min(now_->done, *now_->total);
   return true;

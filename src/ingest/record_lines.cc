@@ -77,7 +77,8 @@ bool IsPlainlyOther(std::string_view line, int attempt) {
 
 }  // namespace
 
-void LineCutter::Feed(std::string_view bytes, const std::function<void(std::optional<std::string_view>)>& line) {
+void LineCutter::Feed(std::string_view bytes,
+                      const std::function<void(std::optional<std::string_view>)>& line) {
   while (!bytes.empty()) {
     const size_t end = bytes.find('\n');
     const std::string_view piece = bytes.substr(0, end);
@@ -114,11 +115,13 @@ ReadRecordResult ReadRecord(std::string_view line, int attempt, Record& record) 
   if (number == nullptr || !number->is_int64()) return ReadRecordResult::kUnreadable;
   if (number->get_int64() != attempt) return ReadRecordResult::kOtherAttempt;
   bool understood = false;
-  if (const json::value* metrics = object.if_contains("metrics"); metrics != nullptr && metrics->is_object()) {
+  if (const json::value* metrics = object.if_contains("metrics");
+      metrics != nullptr && metrics->is_object()) {
     understood = true;
     for (const auto& [name, one] : metrics->get_object()) {
       const std::optional<double> found = Number(one);
-      if (found && !name.empty() && name.size() <= kLongestName) record.metrics.emplace_back(std::string(name), *found);
+      if (found && !name.empty() && name.size() <= kLongestName)
+        record.metrics.emplace_back(std::string(name), *found);
     }
   }
   if (const json::value* progress = object.if_contains("progress")) {

@@ -1,5 +1,6 @@
-// The helper library's files, metrics.jsonl and checkpoints.jsonl (contracts C3): one JSON object a line, of all
-// attempts of a task. A last line without its newline waits; lines that cannot be read are counted. Private to ingest.
+// The helper library's files, metrics.jsonl and checkpoints.jsonl (contracts C3): one JSON object a line, of
+// all attempts of a task. A last line without its newline waits; lines that cannot be read are counted.
+// Private to ingest.
 #pragma once
 
 #include <functional>

@@ -2,6 +2,8 @@
 
 namespace ty {
 
-Time SystemClock::Now() { return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()); }
+Time SystemClock::Now() {
+  return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+}
 
 }  // namespace ty

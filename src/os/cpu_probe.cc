@@ -117,6 +117,8 @@ Machine SplitCpus(const std::vector<int>& cpus, int64_t memory, const DeviceChoi
   return machine;
 }
 
-std::unique_ptr<DeviceProbe> MakeCpuProbe(const DeviceChoice& choice) { return std::make_unique<CpuProbe>(choice); }
+std::unique_ptr<DeviceProbe> MakeCpuProbe(const DeviceChoice& choice) {
+  return std::make_unique<CpuProbe>(choice);
+}
 
 }  // namespace ty

@@ -15,7 +15,8 @@ class DeviceProbe {
   virtual Machine Find() = 0;
 };
 
-// `--devices`: "" is one slot of all cores; "cpu:N" splits the daemon's affinity mask into N slots (contracts C6).
+// `--devices`: "" is one slot of all cores; "cpu:N" splits the daemon's affinity mask into N slots (contracts
+// C6).
 struct DeviceChoice {
   int cpu_slots = 1;
   static Result<DeviceChoice> Parse(std::string_view text);

@@ -13,9 +13,12 @@ namespace ty {
 
 std::string_view Name(Containment kind) {
   switch (kind) {
-    case Containment::kCgroup2: return "cgroup2";
-    case Containment::kFreezer: return "freezer";
-    case Containment::kSubreaper: break;
+    case Containment::kCgroup2:
+      return "cgroup2";
+    case Containment::kFreezer:
+      return "freezer";
+    case Containment::kSubreaper:
+      break;
   }
   return "subreaper";
 }
@@ -27,7 +30,9 @@ std::optional<Containment> ParseContainment(std::string_view name) {
   return std::nullopt;
 }
 
-bool Cgroup::Exists() const { return !path.empty() && ty::Exists(path); }
+bool Cgroup::Exists() const {
+  return !path.empty() && ty::Exists(path);
+}
 
 SysStatus Cgroup::Make() const {
   if (::mkdir(path.c_str(), 0755) == 0 || errno == EEXIST) return {};

@@ -1,5 +1,6 @@
 // Cgroup is one leaf that holds a tree of processes and can end it for certain: a cgroup v2 folder (with or
-// without controllers) or one of the v1 freezer. An empty path is the subreaper level: nothing holds the tree.
+// without controllers) or one of the v1 freezer. An empty path is the subreaper level: nothing holds the
+// tree.
 #pragma once
 
 #include <optional>
@@ -21,14 +22,14 @@ struct Cgroup {
 
   explicit operator bool() const { return !path.empty(); }
   bool Exists() const;
-  SysStatus Make() const;              // its parent must be there; fine when it exists
-  SysStatus Remove() const;            // EBUSY while a process is inside; fine when it is gone
-  bool Populated() const;              // false when it is gone
-  void Kill() const;                   // SIGKILL to all inside; v1: freeze, kill, thaw
+  SysStatus Make() const;    // its parent must be there; fine when it exists
+  SysStatus Remove() const;  // EBUSY while a process is inside; fine when it is gone
+  bool Populated() const;    // false when it is gone
+  void Kill() const;         // SIGKILL to all inside; v1: freeze, kill, thaw
   SysStatus Freeze(bool frozen) const;
-  void Signal(int signal) const;       // to every process inside
+  void Signal(int signal) const;  // to every process inside
   std::vector<int> Processes() const;
-  int OomKills() const;                // of this leaf, where its memory is counted; else 0
+  int OomKills() const;  // of this leaf, where its memory is counted; else 0
 };
 
 // Where this machine lets us keep our trees.
@@ -36,8 +37,8 @@ struct CgroupRoot {
   Containment kind = Containment::kSubreaper;
   std::string folder;  // …/trainyard-<instance>; empty for the subreaper level
 
-  Cgroup Shims() const;                              // all supervisors; v2 only
-  Cgroup Attempt(std::string_view ulid) const;       // "a-<ULID>"
+  Cgroup Shims() const;                         // all supervisors; v2 only
+  Cgroup Attempt(std::string_view ulid) const;  // "a-<ULID>"
 };
 // The best level that works here, or `wanted` if it works, else the subreaper. Makes the folder.
 CgroupRoot OpenCgroupRoot(std::string_view instance, std::optional<Containment> wanted = std::nullopt);

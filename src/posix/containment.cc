@@ -1,4 +1,5 @@
-// Where cgroups may be made. Apart from cgroups.cc because looking up a user does not belong into the static shim.
+// Where cgroups may be made. Apart from cgroups.cc because looking up a user does not belong into the static
+// shim.
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
@@ -46,7 +47,8 @@ Mounts FindMounts() {
     const std::string kind = line.substr(type + 1, options - type - 1);
     if (kind == "cgroup2" && found.cgroup2.empty()) found.cgroup2 = where;
     const std::string words = "," + line.substr(options + 1, line.find(' ', options + 1) - options - 1) + ",";
-    if (kind == "cgroup" && found.freezer.empty() && words.find(",freezer,") != std::string::npos) found.freezer = where;
+    if (kind == "cgroup" && found.freezer.empty() && words.find(",freezer,") != std::string::npos)
+      found.freezer = where;
   }
   return found;
 }
@@ -82,7 +84,9 @@ std::string FreezerFolder(const Mounts& mounts, std::string_view instance) {
   return mounts.freezer + "/trainyard-" + std::string(instance);
 }
 
-int ReturnZero(void*) { return 0; }
+int ReturnZero(void*) {
+  return 0;
+}
 
 // Not what permissions promise, but whether a child really can be born inside.
 bool CanHold(const Cgroup& leaf) {

@@ -36,6 +36,8 @@ using SysResult = tl::expected<T, int>;
 using SysStatus = SysResult<void>;
 
 SysStatus FailErrno();  // the current errno
-inline tl::unexpected<int> FailErrno(int error) { return tl::unexpected<int>(error); }
+inline tl::unexpected<int> FailErrno(int error) {
+  return tl::unexpected<int>(error);
+}
 
 }  // namespace ty

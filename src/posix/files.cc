@@ -11,7 +11,9 @@
 
 namespace ty {
 
-SysStatus FailErrno() { return tl::unexpected<int>(errno); }
+SysStatus FailErrno() {
+  return tl::unexpected<int>(errno);
+}
 
 SysResult<UniqueFd> OpenAt(int at, const char* path, int flags, mode_t mode) {
   for (;;) {
@@ -177,6 +179,8 @@ SysResult<std::string> ReadLinkAt(int at, const char* path) {
   return std::string(target, static_cast<size_t>(n));
 }
 
-bool Exists(const std::string& path) { return ::faccessat(AT_FDCWD, path.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0; }
+bool Exists(const std::string& path) {
+  return ::faccessat(AT_FDCWD, path.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
 
 }  // namespace ty

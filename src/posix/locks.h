@@ -7,8 +7,8 @@
 namespace ty {
 
 // Exclusive, at once: false when somebody else holds it, an errno when locking does not work here.
-SysResult<bool> TryLock(int fd);       // OFD lock (fcntl) on the whole file; needs it open for writing
-SysResult<bool> TryFlock(int fd);      // flock
-void Unlock(int fd);                   // of an OFD lock
+SysResult<bool> TryLock(int fd);   // OFD lock (fcntl) on the whole file; needs it open for writing
+SysResult<bool> TryFlock(int fd);  // flock
+void Unlock(int fd);               // of an OFD lock
 
 }  // namespace ty

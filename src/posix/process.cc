@@ -29,7 +29,9 @@ std::string BootId() {
 
 namespace {
 
-std::string ProcPath(int pid, const char* file) { return "/proc/" + std::to_string(pid) + "/" + file; }
+std::string ProcPath(int pid, const char* file) {
+  return "/proc/" + std::to_string(pid) + "/" + file;
+}
 
 }  // namespace
 
@@ -162,7 +164,8 @@ class ChildStack {
  public:
   static constexpr size_t kSize = 64 * 1024;
   ChildStack()
-      : base_(::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0)) {}
+      : base_(
+            ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0)) {}
   ~ChildStack() {
     if (base_ != MAP_FAILED) ::munmap(base_, kSize);
   }
@@ -197,7 +200,8 @@ int BeginChild(void* raw) {
 }
 
 #if defined(__x86_64__)
-// clone3 with a stack of the child's own. glibc's wrapper for it is private, and its clone() cannot pass a cgroup.
+// clone3 with a stack of the child's own. glibc's wrapper for it is private, and its clone() cannot pass a
+// cgroup.
 long Clone3(clone_args* args, int (*entry)(void*), void* argument) {
   long result;
   register int (*entry_register)(void*) asm("r12") = entry;
@@ -215,13 +219,15 @@ long Clone3(clone_args* args, int (*entry)(void*), void* argument) {
       "hlt\n"
       "1:"
       : "=a"(result)
-      : "a"(SYS_clone3), "D"(args), "S"(sizeof *args), "r"(entry_register), "r"(argument_register),
-        [exit] "i"(SYS_exit)
+      : "a"(SYS_clone3), "D"(args), "S"(sizeof *args), "r"(entry_register),
+        "r"(argument_register), [exit] "i"(SYS_exit)
       : "rcx", "r11", "memory", "cc");
   return result;
 }
 #else
-long Clone3(clone_args*, int (*)(void*), void*) { return -ENOSYS; }
+long Clone3(clone_args*, int (*)(void*), void*) {
+  return -ENOSYS;
+}
 #endif
 
 }  // namespace
@@ -249,11 +255,12 @@ SysResult<Child> CloneChild(const CloneOptions& options, int (*entry)(void*), vo
   }
   long pid = Clone3(&args, BeginChild, &birth);
   if (pid < 0 && (pid == -ENOSYS || pid == -EINVAL || pid == -EPERM || pid == -EACCES || pid == -E2BIG)) {
-    // An old kernel, or a sandbox that refuses clone3: plain clone, and the child walks into its cgroup itself.
+    // An old kernel, or a sandbox that refuses clone3: plain clone, and the child walks into its cgroup
+    // itself.
     birth.join_folder = options.cgroup;
     for (const int flag : {CLONE_PIDFD, 0}) {
-      pid = ::clone(BeginChild, stack.base() + ChildStack::kSize, CLONE_VM | CLONE_VFORK | flag | SIGCHLD, &birth,
-                    &pidfd);
+      pid = ::clone(BeginChild, stack.base() + ChildStack::kSize, CLONE_VM | CLONE_VFORK | flag | SIGCHLD,
+                    &birth, &pidfd);
       if (pid >= 0 || errno != EINVAL) break;
       pidfd = -1;
     }

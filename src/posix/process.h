@@ -1,5 +1,5 @@
-// Processes: who they are, how to start one quickly from a big program, how to signal one without ever hitting
-// another that got its number.
+// Processes: who they are, how to start one quickly from a big program, how to signal one without ever
+// hitting another that got its number.
 #pragma once
 
 #include <sys/types.h>
@@ -13,7 +13,8 @@
 
 namespace ty {
 
-// Names this boot of the machine: differs after every restart, also after a power cut. Empty when /proc is missing.
+// Names this boot of the machine: differs after every restart, also after a power cut. Empty when /proc is
+// missing.
 std::string BootId();
 
 // What /proc/PID/stat says. `start` is in clock ticks since boot: together with the boot id and the number it
@@ -52,9 +53,9 @@ struct CloneOptions {
   int join_procs = -1;  // else a cgroup.procs file to write to before `entry`
 };
 // Starts a child that shares our memory until it calls execve or returns (vfork with a stack of its own): it
-// costs the same however big we are. `entry` may only use async-signal-safe calls and must not touch what others
-// need; what it stores is seen here. It starts with all signals blocked, see RestoreSignals. Its return value is
-// the exit code. The caller waits for the child.
+// costs the same however big we are. `entry` may only use async-signal-safe calls and must not touch what
+// others need; what it stores is seen here. It starts with all signals blocked, see RestoreSignals. Its
+// return value is the exit code. The caller waits for the child.
 SysResult<Child> CloneChild(const CloneOptions& options, int (*entry)(void*), void* argument);
 
 // For `entry`: default actions for all signals, none blocked.

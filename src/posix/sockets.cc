@@ -36,7 +36,8 @@ SysResult<UniqueFd> ListenPackets(int folder, const char* name) {
   if (!socket) return FailErrno(errno);
   ::fchmod(socket.get(), 0600);  // the mode bind gives the name
   const sockaddr_un address = AddressIn(folder, name);
-  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return FailErrno(errno);
+  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+    return FailErrno(errno);
   if (::listen(socket.get(), 16) != 0) return FailErrno(errno);
   return socket;
 }

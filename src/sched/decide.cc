@@ -1,5 +1,6 @@
-// Who starts now. One walk over the heads of the lines in the order of the queue: what is free only shrinks in a
-// pass, so a line whose head does not fit is done with, and a pass costs what it starts plus one look a line.
+// Who starts now. One walk over the heads of the lines in the order of the queue: what is free only shrinks
+// in a pass, so a line whose head does not fit is done with, and a pass costs what it starts plus one look a
+// line.
 #include <algorithm>
 #include <queue>
 
@@ -81,13 +82,15 @@ class Pass {
     out_.starts.push_back(std::move(decision));
   }
 
-  // Only who takes the same kind of thing passes a task over: no task on cores ever kept a device from anybody.
+  // Only who takes the same kind of thing passes a task over: no task on cores ever kept a device from
+  // anybody.
   void CountPassedOver(const std::map<int, Line>& lines, const std::vector<QueuePlace>& started) {
     if (started.empty()) return;
     for (const auto& [need, line] : lines) {
       if (started.back() < line.tasks().begin()->first) continue;
       auto head = line.tasks().begin();
-      while (head != line.tasks().end() && std::binary_search(started.begin(), started.end(), head->first)) ++head;
+      while (head != line.tasks().end() && std::binary_search(started.begin(), started.end(), head->first))
+        ++head;
       if (head == line.tasks().end()) continue;
       const auto behind = started.end() - std::upper_bound(started.begin(), started.end(), head->first);
       if (behind > 0) out_.passed_over.push_back({head->first.id, static_cast<int>(behind)});

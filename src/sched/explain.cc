@@ -12,7 +12,9 @@ namespace {
 
 constexpr size_t kNamesShown = 4;
 
-std::string NameOf(const View& view, TaskId id) { return view.name ? view.name(id) : std::to_string(id.value); }
+std::string NameOf(const View& view, TaskId id) {
+  return view.name ? view.name(id) : std::to_string(id.value);
+}
 
 std::string Names(const View& view, const std::vector<TaskId>& tasks) {
   std::string text;
@@ -78,7 +80,8 @@ Message NeedsCores(const View& view, const ReadyTask& task, const Room& room, Ti
 Message NeedsDevices(const View& view, const ReadyTask& task, const Room& room, Time now) {
   const int want = NeedOf(task);
   if (want > room.usable) {
-    return msg::WhyDevicesOut{.want = want, .usable = room.usable, .all = static_cast<int64_t>(view.devices.size())};
+    return msg::WhyDevicesOut{
+        .want = want, .usable = room.usable, .all = static_cast<int64_t>(view.devices.size())};
   }
   if (want <= room.devices) {
     if (auto other = KeptFor(view, PlaceOf(task), false, room, now)) {

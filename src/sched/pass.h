@@ -16,7 +16,9 @@ struct Room {
   int usable = 0, all_cores = 0;
 };
 
-inline bool IsFree(const DeviceRow& device) { return device.usable && !device.holder; }
+inline bool IsFree(const DeviceRow& device) {
+  return device.usable && !device.holder;
+}
 
 inline Room RoomIn(const View& view) {
   Room room;
@@ -43,8 +45,8 @@ inline int DevicesFor(const ReadyTask& task, const Room& room) {
   return best;
 }
 
-// Takes what it needs, as far as it is free, out of the room. Not when the need is more than works now: a broken
-// device would hold up the whole yard. Returns whether it did.
+// Takes what it needs, as far as it is free, out of the room. Not when the need is more than works now: a
+// broken device would hold up the whole yard. Returns whether it did.
 inline bool KeepFor(const ReadyTask& task, Room& room) {
   const bool devices = TakesDevices(task);
   const int need = NeedOf(task);

@@ -6,8 +6,8 @@ namespace ty {
 
 namespace {
 
-// The history of a line answers "since when"; ten seconds are fine enough for a bound of ten minutes, and what is
-// older than the history is old enough.
+// The history of a line answers "since when"; ten seconds are fine enough for a bound of ten minutes, and
+// what is older than the history is old enough.
 constexpr Duration kHistoryStep = seconds(10);
 constexpr size_t kHistoryLength = 64;
 

@@ -1,7 +1,7 @@
 // ReadyQueue keeps the tasks that may start now, ordered by priority (larger first), then id.
-// Besides the one order there is a line for each need (so many devices at least, or so many cores): what decides
-// whether a task fits is its need alone, so the scheduler asks at most one question a line, however many tasks
-// wait and however different they are.
+// Besides the one order there is a line for each need (so many devices at least, or so many cores): what
+// decides whether a task fits is its need alone, so the scheduler asks at most one question a line, however
+// many tasks wait and however different they are.
 #pragma once
 
 #include <algorithm>
@@ -28,9 +28,13 @@ struct ReadyTask {
 };
 
 // A task with a device or without one is one or the other: zero stands alone (DeviceCounts::Parse).
-inline bool TakesDevices(const ReadyTask& task) { return task.gpus.Least() > 0; }
+inline bool TakesDevices(const ReadyTask& task) {
+  return task.gpus.Least() > 0;
+}
 // The fewest devices that would do; its cores when it takes none.
-inline int NeedOf(const ReadyTask& task) { return TakesDevices(task) ? task.gpus.Least() : std::max(1, task.cpus); }
+inline int NeedOf(const ReadyTask& task) {
+  return TakesDevices(task) ? task.gpus.Least() : std::max(1, task.cpus);
+}
 
 // The place of a task in the queue: smaller goes first.
 struct QueuePlace {
@@ -38,7 +42,9 @@ struct QueuePlace {
   TaskId id;
   auto operator<=>(const QueuePlace&) const = default;
 };
-inline QueuePlace PlaceOf(const ReadyTask& task) { return {-static_cast<int64_t>(task.priority), task.id}; }
+inline QueuePlace PlaceOf(const ReadyTask& task) {
+  return {-static_cast<int64_t>(task.priority), task.id};
+}
 
 // How long others have started before a task that was ready.
 struct PassedBy {
@@ -56,8 +62,8 @@ class Line {
   using Tasks = std::map<QueuePlace, Waiting>;
 
   const Tasks& tasks() const { return tasks_; }
-  // Of the one that has waited longest among those at `from` or behind. Whoever of a line is passed over, it is the
-  // head of the line that must get devices first; so this is the wait that counts.
+  // Of the one that has waited longest among those at `from` or behind. Whoever of a line is passed over, it
+  // is the head of the line that must get devices first; so this is the wait that counts.
   PassedBy Passed(QueuePlace from) const;
 
  private:
@@ -68,9 +74,9 @@ class Line {
   bool IsStale(const std::pair<int64_t, QueuePlace>& age) const;
 
   Tasks tasks_;
-  std::deque<std::pair<int64_t, QueuePlace>> ages_;   // stamps in order of arrival; some have left meanwhile
-  int64_t starts_ = 0;                                // that have passed this line
-  std::deque<std::pair<int64_t, Time>> history_;      // `starts_` and when, thinned out
+  std::deque<std::pair<int64_t, QueuePlace>> ages_;  // stamps in order of arrival; some have left meanwhile
+  int64_t starts_ = 0;                               // that have passed this line
+  std::deque<std::pair<int64_t, Time>> history_;     // `starts_` and when, thinned out
 };
 
 class ReadyQueue {
@@ -90,7 +96,9 @@ class ReadyQueue {
   int64_t CountAhead(QueuePlace place) const { return static_cast<int64_t>(order_.order_of_key(place)); }
 
  private:
-  std::map<int, Line>& LinesOf(const ReadyTask& task) { return TakesDevices(task) ? device_lines_ : core_lines_; }
+  std::map<int, Line>& LinesOf(const ReadyTask& task) {
+    return TakesDevices(task) ? device_lines_ : core_lines_;
+  }
 
   std::unordered_map<TaskId, ReadyTask> tasks_;
   std::map<int, Line> device_lines_, core_lines_;

@@ -1,7 +1,7 @@
 // The scheduler: a view in, decisions out, reasons on request. Pure: no clock, no file, no thread.
 // First policy: priority, then age (id); strict gang; what cannot start neither blocks nor is starved: a task
-// passed over for 10 minutes or 50 starts has freed devices kept for it (contracts C16), against all that stand
-// behind it and never against those before it.
+// passed over for 10 minutes or 50 starts has freed devices kept for it (contracts C16), against all that
+// stand behind it and never against those before it.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct View {
   const std::vector<DeviceRow>& devices;  // in the order people know them
   int cores = 1;                          // CPUs counted for tasks without a device
   int cores_used = 0;
-  bool paused = false;                    // the queue gives out nothing
+  bool paused = false;                      // the queue gives out nothing
   std::function<std::string(TaskId)> name;  // "12 (seven)", for reasons; empty: the number alone
 };
 
@@ -44,8 +44,8 @@ struct Decision {
   Message reason;
 };
 
-// Ready, could not start while `starts` others behind it did. Only the first of each need is named: those behind it
-// in the same need cannot start before it, and ReadyQueue hands its wait on to them.
+// Ready, could not start while `starts` others behind it did. Only the first of each need is named: those
+// behind it in the same need cannot start before it, and ReadyQueue hands its wait on to them.
 struct PassedOver {
   TaskId task;
   int starts = 0;

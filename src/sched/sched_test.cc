@@ -20,7 +20,8 @@ TEST(Scheduler, HoldsBigTaskUntilBothDevicesAreFree) {
 }
 
 TEST(Scheduler, StartsByPriorityThenAge) {
-  Scenario yard("1xcpu", "old: 1 gpu", "young: 1 gpu", "urgent: 1 gpu, priority high", "later: 1 gpu, priority low");
+  Scenario yard("1xcpu", "old: 1 gpu", "young: 1 gpu", "urgent: 1 gpu, priority high",
+                "later: 1 gpu, priority low");
   for (const char* name : {"urgent", "old", "young", "later"}) {
     EXPECT_EQ(yard.Starts(), name);
     yard.Finish(name);
@@ -47,7 +48,8 @@ TEST(Scheduler, LetsACpuTaskPassAHeadThatNeedsDevices) {
 }
 
 TEST(Scheduler, CountsCoresOfTasksWithoutADevice) {
-  Scenario yard("1xcpu, 4 cores", "a: 0 gpu, 3 cpus", "b: 0 gpu, 2 cpus", "c: 0 gpu, 1 cpus", "d: 1 gpu, 4 cpus");
+  Scenario yard("1xcpu, 4 cores", "a: 0 gpu, 3 cpus", "b: 0 gpu, 2 cpus", "c: 0 gpu, 1 cpus",
+                "d: 1 gpu, 4 cpus");
   EXPECT_EQ(yard.Starts(), "a, c, d") << "a device's cores are its own";
   yard.Finish("a");
   EXPECT_EQ(yard.Starts(), "b");
@@ -200,7 +202,8 @@ TEST(Scheduler, SkipsWhatIsHeldAndStartsItWhenReleased) {
 }
 
 TEST(Scheduler, FollowsDependencies) {
-  Scenario yard("2xcpu", "a: 1 gpu", "b: 1 gpu, after a", "c: 1 gpu, after b:any", "d: 1 gpu, after a, after b");
+  Scenario yard("2xcpu", "a: 1 gpu", "b: 1 gpu, after a", "c: 1 gpu, after b:any",
+                "d: 1 gpu, after a, after b");
   EXPECT_EQ(yard.Starts(), "a");
   EXPECT_EQ(yard.Why("b"), "why.after_ok_running(task=1 (a))");
   EXPECT_EQ(yard.Why("c"), "why.after_any_waiting(task=2 (b))");
@@ -216,7 +219,8 @@ TEST(Explain, NamesWhoHoldsTheDevicesAndWhatWouldFreeThem) {
   Scenario yard("2xh200", "train: 1 gpu, running", "big: 2 gpu", "bigger: 2 gpu");
   yard.Starts();
   EXPECT_EQ(yard.Why("big"), "why.gpus(want=2, free=1, held=1, holders=1, names=1 (train), missing=1)");
-  EXPECT_EQ(yard.Why("bigger"), "why.gpus_behind(want=2, free=1, held=1, holders=1, names=1 (train), missing=1, ahead=1)");
+  EXPECT_EQ(yard.Why("bigger"),
+            "why.gpus_behind(want=2, free=1, held=1, holders=1, names=1 (train), missing=1, ahead=1)");
 }
 
 TEST(Explain, SaysSlotsWhereDevicesAreCpuSlots) {
@@ -260,7 +264,8 @@ TEST(Fits, RefusesWhatCanNeverRunNamingTheField) {
   EXPECT_EQ(check([](TaskSpec& s) { s.gpus.counts = {8}; }), "fits");
   EXPECT_EQ(check([](TaskSpec& s) { s.gpus.counts = {4, 16}; }), "fits") << "four would do";
   EXPECT_EQ(check([](TaskSpec& s) { s.cpus = 17; }), "/resources/cpus submit.too_many_cores");
-  EXPECT_EQ(check([](TaskSpec& s) { s.memory = int64_t{65} << 30; }), "/resources/memory submit.too_much_memory");
+  EXPECT_EQ(check([](TaskSpec& s) { s.memory = int64_t{65} << 30; }),
+            "/resources/memory submit.too_much_memory");
   EXPECT_EQ(check([](TaskSpec&) {}), "fits");
   for (DeviceRow& device : devices) device.usable = false;
   EXPECT_EQ(check([](TaskSpec& s) { s.gpus.counts = {8}; }), "fits") << "a broken device may come back";
@@ -282,9 +287,9 @@ TEST(Queue, AHundredThousandPrioritiesComeAndGo) {
   EXPECT_TRUE(Decide(View{queue, devices, 1, 0, false, {}}, FromNanos(0)).starts.empty());
 }
 
-// A seeded yard with random tasks coming, ending, changing priority and devices breaking. After every turn: no device
-// has two holders, everybody has what was asked or nothing, nobody who fits is left out, and the same view gives the
-// same answer.
+// A seeded yard with random tasks coming, ending, changing priority and devices breaking. After every turn:
+// no device has two holders, everybody has what was asked or nothing, nobody who fits is left out, and the
+// same view gives the same answer.
 class RandomYard : public testing::TestWithParam<unsigned> {};
 
 TEST_P(RandomYard, KeepsItsPromises) {
@@ -370,7 +375,8 @@ TEST_P(RandomYard, KeepsItsPromises) {
       ready.Erase(start.task);
       waiting.erase(start.task);
       for (auto& [id, other] : waiting) {
-        if (got > 0 && TakesDevices(other) && PlaceOf(other) < PlaceOf(task)) longest = std::max(longest, ++passed[id]);
+        if (got > 0 && TakesDevices(other) && PlaceOf(other) < PlaceOf(task))
+          longest = std::max(longest, ++passed[id]);
       }
     }
     ASSERT_LE(cores_used, cores);
@@ -378,7 +384,8 @@ TEST_P(RandomYard, KeepsItsPromises) {
     for (const DeviceRow& device : devices) free += !device.holder;
     if (owed) continue;
     for (const auto& [id, task] : waiting) {
-      ASSERT_GT(NeedOf(task), TakesDevices(task) ? free : cores - cores_used) << "task " << id.value << " was left out";
+      ASSERT_GT(NeedOf(task), TakesDevices(task) ? free : cores - cores_used)
+          << "task " << id.value << " was left out";
     }
   }
   // One turn may start several tasks before the count is taken, no more than there are devices.

@@ -67,7 +67,8 @@ std::vector<char*> Pointers(const std::vector<std::string>& words) {
 
 }  // namespace
 
-SysResult<Child> StartTask(const wire::ShimSpec& spec, int log, const std::string& oom_score, StartFailure& failure) {
+SysResult<Child> StartTask(const wire::ShimSpec& spec, int log, const std::string& oom_score,
+                           StartFailure& failure) {
   auto fail = [&](const char* step, int error) {
     failure = {error, step};
     return FailErrno(error);
@@ -84,7 +85,8 @@ SysResult<Child> StartTask(const wire::ShimSpec& spec, int log, const std::strin
   if (leaf) {
     if (auto made = leaf.Make(); !made) return fail("cgroup", made.error());
     const bool v2 = leaf.kind == Containment::kCgroup2;
-    auto opened = v2 ? OpenFolder(leaf.path) : OpenAt(AT_FDCWD, (leaf.path + "/cgroup.procs").c_str(), O_WRONLY);
+    auto opened =
+        v2 ? OpenFolder(leaf.path) : OpenAt(AT_FDCWD, (leaf.path + "/cgroup.procs").c_str(), O_WRONLY);
     if (!opened) return fail("cgroup", opened.error());
     cgroup = std::move(*opened);
     (v2 ? options.cgroup : options.join_procs) = cgroup.get();

@@ -17,8 +17,9 @@ struct StartFailure {
   const char* step = "";  // "exec", "chdir", …
 };
 
-// Starts it with its output on `log`, inside `leaf` where that is a cgroup. `oom_score` is written back to what it
-// was before we protected ourselves; empty leaves it.
-SysResult<Child> StartTask(const wire::ShimSpec& spec, int log, const std::string& oom_score, StartFailure& failure);
+// Starts it with its output on `log`, inside `leaf` where that is a cgroup. `oom_score` is written back to
+// what it was before we protected ourselves; empty leaves it.
+SysResult<Child> StartTask(const wire::ShimSpec& spec, int log, const std::string& oom_score,
+                           StartFailure& failure);
 
 }  // namespace ty

@@ -31,7 +31,9 @@ void LogIndex::Open(int folder, int log) {
 }
 
 // Having looked, we look away for a second: the kernel folds the writes of that time into one event.
-int LogIndex::WatchFd(int64_t now) const { return watch_ && now >= last_look_ + kPace ? watch_.get() : -1; }
+int LogIndex::WatchFd(int64_t now) const {
+  return watch_ && now >= last_look_ + kPace ? watch_.get() : -1;
+}
 
 int64_t LogIndex::NextLook(int64_t now) const {
   if (!watch_) return last_look_ + kPace;  // no inotify to be had: look once a second

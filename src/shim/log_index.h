@@ -14,10 +14,10 @@ class LogIndex {
   // `folder` and `log` are borrowed.
   void Open(int folder, int log);
 
-  int WatchFd(int64_t now) const;    // to be polled, or -1 while nothing is to be seen before NextLook
+  int WatchFd(int64_t now) const;       // to be polled, or -1 while nothing is to be seen before NextLook
   int64_t NextLook(int64_t now) const;  // monotonic time to call Look at, or INT64_MAX
-  void Look(int64_t now);            // monotonic; writes a record if the log has grown
-  void Finish();                     // the last record
+  void Look(int64_t now);               // monotonic; writes a record if the log has grown
+  void Finish();                        // the last record
   int64_t last_growth() const { return last_growth_; }  // monotonic; when it was opened if it never grew
 
  private:

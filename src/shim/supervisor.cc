@@ -27,15 +27,15 @@ namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kMillisecond = 1'000'000;
-constexpr int64_t kLeftoverGrace = 5 * kSecond;    // contracts C16
+constexpr int64_t kLeftoverGrace = 5 * kSecond;  // contracts C16
 constexpr int64_t kUnkillableAfter = 30 * kSecond;
 constexpr size_t kSpecLimit = 64 << 20;
 constexpr size_t kClientLimit = 16;
 
 // What may be sent to us by a terminal, a logout or a shutdown must not end us before our task.
 void IgnoreSignals() {
-  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGALRM, SIGTERM, SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN,
-                           SIGTTOU, SIGXFSZ}) {
+  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGALRM, SIGTERM, SIGUSR1, SIGUSR2, SIGTSTP,
+                           SIGTTIN, SIGTTOU, SIGXFSZ}) {
     ::signal(signal, SIG_IGN);
   }
 }
@@ -273,15 +273,25 @@ void Supervisor::CarryOut(const wire::Order& order, wire::News& answer) {
       answer.frozen = frozen_at_ != 0;
       answer.unkillable = unkillable_;
       return;
-    case wire::Verb::kStop: Stop(wire::StoppedBy::kOrder, order.reason, order.signal, order.grace_ms); return;
-    case wire::Verb::kSignal: SignalGroup(order.signal); return;
-    case wire::Verb::kFreeze: answer.error = Freeze(order.deadline_ms); break;
-    case wire::Verb::kThaw: Thaw(); return;
+    case wire::Verb::kStop:
+      Stop(wire::StoppedBy::kOrder, order.reason, order.signal, order.grace_ms);
+      return;
+    case wire::Verb::kSignal:
+      SignalGroup(order.signal);
+      return;
+    case wire::Verb::kFreeze:
+      answer.error = Freeze(order.deadline_ms);
+      break;
+    case wire::Verb::kThaw:
+      Thaw();
+      return;
     case wire::Verb::kKill:
       if (stage_ == Stage::kRunning && leader_ != 0) record_.stopped_by = wire::StoppedBy::kOrder;
       Kill(MonotonicNanos());
       return;
-    case wire::Verb::kUnknown: answer.error = ENOSYS; break;
+    case wire::Verb::kUnknown:
+      answer.error = ENOSYS;
+      break;
   }
   if (answer.error != 0) {
     answer.kind = wire::NewsKind::kError;
@@ -298,8 +308,10 @@ int64_t Supervisor::NextTimer(int64_t now) const {
   // A tree without our children that is not empty yet: only asking again tells.
   if (childless_) next = std::min(next, now + 20 * kMillisecond);
   if (stage_ == Stage::kRunning && leader_ != 0 && frozen_at_ == 0) {
-    if (spec_.time_limit_ms) next = std::min(next, thawed_began_ + frozen_before_ + *spec_.time_limit_ms * kMillisecond);
-    if (spec_.idle_limit_ms) next = std::min(next, thawed_output_ + frozen_before_ + *spec_.idle_limit_ms * kMillisecond);
+    if (spec_.time_limit_ms)
+      next = std::min(next, thawed_began_ + frozen_before_ + *spec_.time_limit_ms * kMillisecond);
+    if (spec_.idle_limit_ms)
+      next = std::min(next, thawed_output_ + frozen_before_ + *spec_.idle_limit_ms * kMillisecond);
   }
   return next;
 }
@@ -383,7 +395,9 @@ void Supervisor::ClimbLadder(int64_t now) {
       ladder_at_ = now + kill_grace_;
       return;
     case Stage::kTerminated:
-    case Stage::kKilled: Kill(now); return;
+    case Stage::kKilled:
+      Kill(now);
+      return;
   }
 }
 

@@ -1,11 +1,12 @@
-// Supervisor runs one attempt from GO to its end, with nobody's help: it starts the task, keeps its limits, carries
-// out orders, ends the whole tree and leaves the end in the slot (contracts C2, C12, C16).
+// Supervisor runs one attempt from GO to its end, with nobody's help: it starts the task, keeps its limits,
+// carries out orders, ends the whole tree and leaves the end in the slot (contracts C2, C12, C16).
 //
-//   lock slot -> read spec -> log, control socket -> GO -> task -> RUNNING -> … -> tree gone -> EXITED -> told -> synced
+//   lock slot -> read spec -> log, control socket -> GO -> task -> RUNNING -> … -> tree gone -> EXITED ->
+//   told -> synced
 //
 // Up to GO nothing has run; if somebody else decided (VOID) it goes away silently. Before the task's first
-// instruction nothing is synced: what is read after a crash of ours is in the page cache, and after a power cut
-// the boot id differs.
+// instruction nothing is synced: what is read after a crash of ours is in the page cache, and after a power
+// cut the boot id differs.
 #pragma once
 
 #include <sys/types.h>
@@ -78,18 +79,18 @@ class Supervisor {
   const char* failed_step_ = "";  // a preparation that failed: the task ends as never executed, with this
   int failed_errno_ = 0;
 
-  pid_t leader_ = 0;              // 0 once reaped
-  bool childless_ = false;        // nothing is left to reap
-  bool gone_ = false;             // and nobody is inside the cgroup
-  int64_t boot_began_ = 0;        // boot clock; all other times are monotonic
+  pid_t leader_ = 0;        // 0 once reaped
+  bool childless_ = false;  // nothing is left to reap
+  bool gone_ = false;       // and nobody is inside the cgroup
+  int64_t boot_began_ = 0;  // boot clock; all other times are monotonic
   Stage stage_ = Stage::kRunning;
-  int64_t ladder_at_ = kNever;    // the next step
-  int64_t kill_grace_ = 0;        // between TERM and KILL
+  int64_t ladder_at_ = kNever;  // the next step
+  int64_t kill_grace_ = 0;      // between TERM and KILL
   int64_t killed_at_ = 0, kill_pause_ = 0;
   bool unkillable_ = false;
-  int64_t frozen_at_ = 0;         // 0: not frozen
+  int64_t frozen_at_ = 0;  // 0: not frozen
   int64_t thaw_at_ = kNever;
-  int64_t frozen_before_ = 0;     // length of all freezes that are over
+  int64_t frozen_before_ = 0;                     // length of all freezes that are over
   int64_t thawed_began_ = 0, thawed_output_ = 0;  // on the thawed clock: the start, the last output
 };
 

@@ -13,7 +13,8 @@ void Tree::Signal(int signal) const {
 
 void Tree::Kill() const {
   leaf_.Kill();
-  // Besides the cgroup: somebody may have walked out of it. Those killed above are zombies now or about to be.
+  // Besides the cgroup: somebody may have walked out of it. Those killed above are zombies now or about to
+  // be.
   Signal(SIGKILL);
 }
 
@@ -23,6 +24,8 @@ SysStatus Tree::Freeze(bool frozen) const {
   return {};
 }
 
-bool Tree::Gone() const { return !leaf_ || leaf_.Remove() || !leaf_.Populated(); }
+bool Tree::Gone() const {
+  return !leaf_ || leaf_.Remove() || !leaf_.Populated();
+}
 
 }  // namespace ty

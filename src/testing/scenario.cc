@@ -12,8 +12,8 @@ namespace ty {
 namespace {
 
 [[noreturn]] void Wrong(std::string_view what, std::string_view text) {
-  std::fprintf(stderr, "scenario: %.*s: “%.*s”\n", static_cast<int>(what.size()), what.data(), static_cast<int>(text.size()),
-               text.data());
+  std::fprintf(stderr, "scenario: %.*s: “%.*s”\n", static_cast<int>(what.size()), what.data(),
+               static_cast<int>(text.size()), text.data());
   std::abort();
 }
 
@@ -162,7 +162,8 @@ void Scenario::Start(Row& row, std::vector<int> devices) {
 
 std::string Scenario::Starts() {
   const Decisions decisions = Decide(MakeView(), now_);
-  for (const PassedOver& passed : decisions.passed_over) ready_.MarkPassedOver(passed.task, now_, passed.starts);
+  for (const PassedOver& passed : decisions.passed_over)
+    ready_.MarkPassedOver(passed.task, now_, passed.starts);
   std::string names;
   for (const Decision& decision : decisions.starts) {
     Row& row = rows_.at(decision.task);
@@ -241,9 +242,13 @@ Message Scenario::Explained(std::string_view name) {
   return Explain(MakeView(), row.task, Open(row), now_);
 }
 
-std::string Scenario::Why(std::string_view name) { return Describe(Explained(name)); }
+std::string Scenario::Why(std::string_view name) {
+  return Describe(Explained(name));
+}
 
-void Scenario::ExpectNothingElse() { EXPECT_EQ(Starts(), ""); }
+void Scenario::ExpectNothingElse() {
+  EXPECT_EQ(Starts(), "");
+}
 
 TaskId Scenario::Id(std::string_view name) const {
   auto found = ids_.find(name);
@@ -251,8 +256,12 @@ TaskId Scenario::Id(std::string_view name) const {
   return found->second;
 }
 
-Scenario::Row& Scenario::Find(std::string_view name) { return rows_.at(Id(name)); }
-const Scenario::Row& Scenario::Find(std::string_view name) const { return rows_.at(Id(name)); }
+Scenario::Row& Scenario::Find(std::string_view name) {
+  return rows_.at(Id(name));
+}
+const Scenario::Row& Scenario::Find(std::string_view name) const {
+  return rows_.at(Id(name));
+}
 
 std::string Describe(const Message& message) {
   std::string text = message.id + "(";

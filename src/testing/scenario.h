@@ -1,7 +1,9 @@
 // Scenario reads a yard for the scheduler from text and plays it:
-//   Scenario yard("2xcpu, 4 cores", "small: 1 gpu, running", "big: 2 gpu", "prep: 0 gpu, 2 cpus, priority high");
-// A task is "name: what, what, …": "N gpu" (also "1-4 gpu", "{1,2,4} gpu"), "N cpus", "priority P", "running", "held",
-// "after NAME[:ok|:fail|:any]". A mistake in the text ends the test program with a line that quotes it.
+//   Scenario yard("2xcpu, 4 cores", "small: 1 gpu, running", "big: 2 gpu", "prep: 0 gpu, 2 cpus, priority
+//   high");
+// A task is "name: what, what, …": "N gpu" (also "1-4 gpu", "{1,2,4} gpu"), "N cpus", "priority P",
+// "running", "held", "after NAME[:ok|:fail|:any]". A mistake in the text ends the test program with a line
+// that quotes it.
 #pragma once
 
 #include <map>
@@ -16,7 +18,8 @@ namespace ty {
 class Scenario {
  public:
   template <class... Tasks>
-  explicit Scenario(std::string_view machine, Tasks... tasks) : Scenario(machine, std::vector<std::string>{tasks...}) {}
+  explicit Scenario(std::string_view machine, Tasks... tasks)
+      : Scenario(machine, std::vector<std::string>{tasks...}) {}
   Scenario(std::string_view machine, const std::vector<std::string>& tasks);
 
   TaskId Add(std::string_view task);

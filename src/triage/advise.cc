@@ -8,7 +8,9 @@ namespace {
 
 constexpr Duration kAtOnce = seconds(60);
 
-RetryAdvice End(Message why) { return {RetryAdvice::Act::kEnd, {}, std::move(why)}; }
+RetryAdvice End(Message why) {
+  return {RetryAdvice::Act::kEnd, {}, std::move(why)};
+}
 
 // The rule of the table for a failure that may pass by itself after progress; nothing for all others.
 std::optional<Message> RuleFor(const Outcome& outcome) {
@@ -28,7 +30,9 @@ std::optional<Message> RuleFor(const Outcome& outcome) {
   }
 }
 
-bool Asked(const RetryPolicy& policy) { return policy.max.value_or(0) > 0 || policy.on == RetryPolicy::On::kAny; }
+bool Asked(const RetryPolicy& policy) {
+  return policy.max.value_or(0) > 0 || policy.on == RetryPolicy::On::kAny;
+}
 
 }  // namespace
 

@@ -143,8 +143,8 @@ Outcome EndedBySignal(const Evidence& evidence) {
     case FailureClass::kDataLoading:
       return Failed(evidence, shown.failure, WhatToDo(shown.failure, 0), std::move(shown.line));
     default:
-      return Failed(evidence, FailureClass::kScript, msg::OutcomeCrashed{.number = signal, .name = Named(signal)},
-                    std::move(shown.line));
+      return Failed(evidence, FailureClass::kScript,
+                    msg::OutcomeCrashed{.number = signal, .name = Named(signal)}, std::move(shown.line));
   }
 }
 
@@ -170,7 +170,8 @@ Outcome EndedWithCode(const Evidence& evidence) {
     return Failed(evidence, IsCrash(signal) ? FailureClass::kScript : FailureClass::kKilledFromOutside,
                   msg::OutcomeExitSignal{.code = code, .number = signal, .name = Named(signal)});
   }
-  if (code == 127) return Failed(evidence, FailureClass::kFileMissing, msg::OutcomeCommandNotFound{.code = code});
+  if (code == 127)
+    return Failed(evidence, FailureClass::kFileMissing, msg::OutcomeCommandNotFound{.code = code});
   return Failed(evidence, FailureClass::kScript, msg::OutcomeExitCode{.code = code});
 }
 

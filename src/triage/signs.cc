@@ -135,15 +135,20 @@ constexpr Type kBroadTypes[] = {
     {FailureClass::kDataLoading, "UnidentifiedImageError"},
 };
 
-constexpr std::string_view kSecondHand[] = {"ChildFailedError",          "CalledProcessError", "ProcessExitedException",
-                                            "ProcessRaisedException", "SystemExit",         "KeyboardInterrupt"};
+constexpr std::string_view kSecondHand[] = {
+    "ChildFailedError",       "CalledProcessError", "ProcessExitedException",
+    "ProcessRaisedException", "SystemExit",         "KeyboardInterrupt"};
 
-bool Has(std::string_view line, std::string_view text) { return line.find(text) != std::string_view::npos; }
+bool Has(std::string_view line, std::string_view text) {
+  return line.find(text) != std::string_view::npos;
+}
 
-// "torch.cuda.OutOfMemoryError: CUDA out …" -> "OutOfMemoryError"; empty when the line does not begin with a type.
+// "torch.cuda.OutOfMemoryError: CUDA out …" -> "OutOfMemoryError"; empty when the line does not begin with a
+// type.
 std::string_view TypeOf(std::string_view line) {
   size_t end = 0;
-  while (end < line.size() && (std::isalnum(static_cast<unsigned char>(line[end])) || line[end] == '_' || line[end] == '.')) {
+  while (end < line.size() &&
+         (std::isalnum(static_cast<unsigned char>(line[end])) || line[end] == '_' || line[end] == '.')) {
     ++end;
   }
   if (end == 0 || (end < line.size() && line[end] != ':')) return {};
@@ -182,8 +187,8 @@ bool SaysDiverged(std::string_view line) {
   std::string lower(line);
   std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
   if (!Has(lower, "loss") && !Has(lower, "grad")) return Has(lower, "training diverged");
-  return HasWord(lower, "nan") || HasWord(lower, "inf") || HasWord(lower, "infinite") || Has(lower, "non-finite") ||
-         HasWord(lower, "diverged");
+  return HasWord(lower, "nan") || HasWord(lower, "inf") || HasWord(lower, "infinite") ||
+         Has(lower, "non-finite") || HasWord(lower, "diverged");
 }
 
 }  // namespace
@@ -205,7 +210,8 @@ FailureClass ReadSign(std::string_view line) {
   if (line.size() < 4) return FailureClass::kNone;
   if (line.size() > 4096) line = line.substr(0, 4096);
   if (FailureClass found = LookSigns(line); found != FailureClass::kNone) {
-    // A missing file and the like often stand in a log that goes on: an exception's type says more than its words.
+    // A missing file and the like often stand in a log that goes on: an exception's type says more than its
+    // words.
     const FailureClass exact = Look(kExactTypes, TypeOf(line));
     return exact != FailureClass::kNone ? exact : found;
   }

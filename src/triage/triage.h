@@ -1,5 +1,6 @@
 // Triage says how an attempt ended and whether trying again can help. Table-driven and pure (contracts C10).
-// Exit code and signal are the truth; the log only explains them: a run that exited 0 succeeded whatever it wrote.
+// Exit code and signal are the truth; the log only explains them: a run that exited 0 succeeded whatever it
+// wrote.
 #pragma once
 
 #include <optional>
@@ -18,24 +19,24 @@ struct Evidence {
   End end = End::kExited;
   std::optional<int> exit_code, signal;
   int exec_errno = 0;
-  std::string exec_step;   // kExecFailed: "exec", "chdir", …
-  std::string program;     // argv[0], for exec_failed
+  std::string exec_step;  // kExecFailed: "exec", "chdir", …
+  std::string program;    // argv[0], for exec_failed
   std::string workdir;
   bool hit_time_limit = false, hit_idle_limit = false;
-  Duration limit{};                        // the limit it hit
-  std::optional<Message> stop_reason;      // we asked it to stop
+  Duration limit{};                    // the limit it hit
+  std::optional<Message> stop_reason;  // we asked it to stop
   OutcomeKind stop_kind = OutcomeKind::kCancelled;
   int oom_kills = 0;
-  std::string exception;                   // last line of the last traceback
-  std::vector<std::string> errors;         // other telling lines, newest first
+  std::string exception;            // last line of the last traceback
+  std::vector<std::string> errors;  // other telling lines, newest first
 };
 Outcome Classify(const Evidence& evidence);
 
 struct History {
-  Duration ran{};            // this attempt
+  Duration ran{};              // this attempt
   bool made_progress = false;  // a progress mark or checkpoint was seen in this attempt
   bool has_checkpoint = false;
-  int retries = 0;           // counted so far
+  int retries = 0;                              // counted so far
   FailureClass previous = FailureClass::kNone;  // class of the attempt before
 };
 struct RetryAdvice {
@@ -48,7 +49,8 @@ RetryAdvice Advise(const Outcome& outcome, const RetryPolicy& policy, const Hist
 // The policy in one sentence, for the receipt.
 Message DescribeRetry(const RetryPolicy& policy);
 
-// The class that one line of a log speaks for; kNone for most lines. Quick: ingest asks for every line of a tail.
+// The class that one line of a log speaks for; kNone for most lines. Quick: ingest asks for every line of a
+// tail.
 FailureClass ReadSign(std::string_view line);
 
 }  // namespace ty

@@ -6,7 +6,8 @@ namespace ty::wire {
 
 namespace {
 
-constexpr std::array<std::string_view, 8> kVerbs = {"", "PING", "STATUS", "STOP", "SIGNAL", "FREEZE", "THAW", "KILL"};
+constexpr std::array<std::string_view, 8> kVerbs = {"",       "PING",   "STATUS", "STOP",
+                                                    "SIGNAL", "FREEZE", "THAW",   "KILL"};
 constexpr std::array<std::string_view, 10> kNews = {"",       "REFUSED", "STARTED", "EXITED", "UNKILLABLE",
                                                     "FROZEN", "THAWED",  "STATE",   "DONE",   "ERR"};
 

@@ -19,10 +19,10 @@ enum class Verb : uint8_t { kUnknown, kPing, kStatus, kStop, kSignal, kFreeze, k
 
 struct Order {
   Verb verb = Verb::kUnknown;
-  std::string reason;          // STOP: goes into the stop file
-  int signal = 15;             // STOP, SIGNAL
-  int64_t grace_ms = 60'000;   // STOP
-  int64_t deadline_ms = 0;     // FREEZE: thaws by itself after it; 0 is not allowed
+  std::string reason;         // STOP: goes into the stop file
+  int signal = 15;            // STOP, SIGNAL
+  int64_t grace_ms = 60'000;  // STOP
+  int64_t deadline_ms = 0;    // FREEZE: thaws by itself after it; 0 is not allowed
   bool operator==(const Order&) const = default;
 };
 
@@ -34,9 +34,9 @@ enum class NewsKind : uint8_t {
   kUnkillable,  // KILL was sent, 30 s passed, something is still there
   kFrozen,
   kThawed,
-  kState,       // the answer to PING and STATUS; `record`, `frozen`, `unkillable`
-  kDone,        // an order was carried out
-  kError,       // ERR: an order was not understood; `step` says which
+  kState,  // the answer to PING and STATUS; `record`, `frozen`, `unkillable`
+  kDone,   // an order was carried out
+  kError,  // ERR: an order was not understood; `step` says which
 };
 
 struct News {
@@ -49,7 +49,8 @@ struct News {
 };
 
 std::string EncodeOrder(const Order& order);
-std::optional<Order> DecodeOrder(std::string_view packet);  // nothing when it is not even an object with a verb
+std::optional<Order> DecodeOrder(
+    std::string_view packet);  // nothing when it is not even an object with a verb
 std::string EncodeNews(const News& news);
 std::optional<News> DecodeNews(std::string_view packet);
 

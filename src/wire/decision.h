@@ -12,9 +12,9 @@ namespace ty::wire {
 
 struct Decision {
   bool go = false;
-  std::string boot;            // GO: who said it
+  std::string boot;  // GO: who said it
   int64_t pid = 0, start = 0;
-  std::string reason;          // VOID
+  std::string reason;  // VOID
   bool operator==(const Decision&) const = default;
 };
 

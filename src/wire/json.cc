@@ -16,11 +16,21 @@ void WriteText(std::string_view text, std::string& out) {
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\n': out += "\\n"; break;
-      case '\t': out += "\\t"; break;
-      case '\r': out += "\\r"; break;
+      case '"':
+        out += "\\\"";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
       default:
         if (byte < 0x20) {
           out += "\\u00";
@@ -77,7 +87,8 @@ class Reader {
 
  private:
   void Space() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r')) {
+    while (at_ < text_.size() &&
+           (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r')) {
       ++at_;
     }
   }
@@ -92,17 +103,23 @@ class Reader {
     Space();
     if (at_ >= text_.size()) return std::nullopt;
     switch (text_[at_]) {
-      case 'n': return Take("null") ? std::optional<Json>(Json()) : std::nullopt;
-      case 't': return Take("true") ? std::optional<Json>(Json(true)) : std::nullopt;
-      case 'f': return Take("false") ? std::optional<Json>(Json(false)) : std::nullopt;
+      case 'n':
+        return Take("null") ? std::optional<Json>(Json()) : std::nullopt;
+      case 't':
+        return Take("true") ? std::optional<Json>(Json(true)) : std::nullopt;
+      case 'f':
+        return Take("false") ? std::optional<Json>(Json(false)) : std::nullopt;
       case '"': {
         std::optional<std::string> text = Text();
         if (!text) return std::nullopt;
         return Json(std::move(*text));
       }
-      case '[': return Array(depth);
-      case '{': return Object(depth);
-      default: return Number();
+      case '[':
+        return Array(depth);
+      case '{':
+        return Object(depth);
+      default:
+        return Number();
     }
   }
 
@@ -112,7 +129,8 @@ class Reader {
     const size_t digits = at_;
     while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') ++at_;
     if (at_ == digits || (text_[digits] == '0' && at_ - digits > 1)) return std::nullopt;
-    if (at_ < text_.size() && (text_[at_] == '.' || text_[at_] == 'e' || text_[at_] == 'E')) return std::nullopt;
+    if (at_ < text_.size() && (text_[at_] == '.' || text_[at_] == 'e' || text_[at_] == 'E'))
+      return std::nullopt;
     int64_t number = 0;
     const auto [end, error] = std::from_chars(text_.data() + start, text_.data() + at_, number);
     if (error != std::errc() || end != text_.data() + at_) return std::nullopt;
@@ -186,18 +204,35 @@ class Reader {
       }
       if (at_ >= text_.size()) return std::nullopt;
       switch (text_[at_++]) {
-        case '"': out += '"'; break;
-        case '\\': out += '\\'; break;
-        case '/': out += '/'; break;
-        case 'b': out += '\b'; break;
-        case 'f': out += '\f'; break;
-        case 'n': out += '\n'; break;
-        case 'r': out += '\r'; break;
-        case 't': out += '\t'; break;
+        case '"':
+          out += '"';
+          break;
+        case '\\':
+          out += '\\';
+          break;
+        case '/':
+          out += '/';
+          break;
+        case 'b':
+          out += '\b';
+          break;
+        case 'f':
+          out += '\f';
+          break;
+        case 'n':
+          out += '\n';
+          break;
+        case 'r':
+          out += '\r';
+          break;
+        case 't':
+          out += '\t';
+          break;
         case 'u':
           if (!Escape(out)) return std::nullopt;
           break;
-        default: return std::nullopt;
+        default:
+          return std::nullopt;
       }
     }
     return std::nullopt;
@@ -263,7 +298,9 @@ std::string Write(const Json& json) {
   return out;
 }
 
-std::optional<Json> Parse(std::string_view text) { return Reader(text).Whole(); }
+std::optional<Json> Parse(std::string_view text) {
+  return Reader(text).Whole();
+}
 
 Json FromBytes(std::string_view bytes) {
   if (IsUtf8(bytes)) return Json(bytes);

@@ -1,6 +1,6 @@
-// A small strict JSON for what the daemon and its supervisors tell each other: whole numbers only, valid UTF-8,
-// no key twice, 16 levels, nothing after the value. The supervisor stays tiny by it. Bytes that are no UTF-8
-// travel as {"base64": "…"}.
+// A small strict JSON for what the daemon and its supervisors tell each other: whole numbers only, valid
+// UTF-8, no key twice, 16 levels, nothing after the value. The supervisor stays tiny by it. Bytes that are no
+// UTF-8 travel as {"base64": "…"}.
 #pragma once
 
 #include <cstdint>

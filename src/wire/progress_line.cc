@@ -44,7 +44,8 @@ std::optional<Fraction> TakeFraction(std::string_view text, size_t& at, bool sca
   std::optional<double> total = TakeNumber(text, here);
   if (!total) return std::nullopt;
   fraction.total = *total * (scaled ? TakeScale(text, here) : 1);
-  if (here < text.size() && (IsWordChar(text[here]) || text[here] == '/')) return std::nullopt;  // a date, a path
+  if (here < text.size() && (IsWordChar(text[here]) || text[here] == '/'))
+    return std::nullopt;  // a date, a path
   if (fraction.total <= 0) return std::nullopt;
   at = here;
   return fraction;
@@ -56,15 +57,16 @@ struct Anchor {
   bool alone;  // may stand without a total
 };
 constexpr Anchor kAnchors[] = {
-    {"epoch", Kind::kEpoch, true},      {"epochs", Kind::kEpoch, false},     {"ep", Kind::kEpoch, false},
-    {"step", Kind::kStep, true},        {"steps", Kind::kStep, false},       {"iter", Kind::kStep, true},
-    {"iters", Kind::kStep, false},      {"iteration", Kind::kStep, true},    {"iterations", Kind::kStep, false},
-    {"batch", Kind::kStep, false},      {"batches", Kind::kStep, false},     {"global_step", Kind::kStep, true},
-    {"it", Kind::kStep, false},         {"update", Kind::kStep, false},      {"updates", Kind::kStep, false},
+    {"epoch", Kind::kEpoch, true}, {"epochs", Kind::kEpoch, false},  {"ep", Kind::kEpoch, false},
+    {"step", Kind::kStep, true},   {"steps", Kind::kStep, false},    {"iter", Kind::kStep, true},
+    {"iters", Kind::kStep, false}, {"iteration", Kind::kStep, true}, {"iterations", Kind::kStep, false},
+    {"batch", Kind::kStep, false}, {"batches", Kind::kStep, false},  {"global_step", Kind::kStep, true},
+    {"it", Kind::kStep, false},    {"update", Kind::kStep, false},   {"updates", Kind::kStep, false},
 };
 
 const Anchor* FindAnchor(std::string_view word) {
   if (word.size() < 2 || word.size() > 11) return nullptr;
+  if (std::string_view("esibgu").find(Lower(word[0])) == std::string_view::npos) return nullptr;
   for (const Anchor& anchor : kAnchors) {
     if (EqualsIgnoringCase(word, anchor.word)) return &anchor;
   }
@@ -94,7 +96,8 @@ bool ReadAfter(std::string_view line, size_t at, Found& found) {
     return true;
   }
   std::optional<double> done = TakeNumber(line, at);
-  if (!done || (at < line.size() && (IsWordChar(line[at]) || line[at] == '/' || line[at] == '%'))) return false;
+  if (!done || (at < line.size() && (IsWordChar(line[at]) || line[at] == '/' || line[at] == '%')))
+    return false;
   found.fraction.done = *done;
   found.end = at;
   return true;
@@ -171,7 +174,8 @@ std::string_view UnitOf(std::string_view brackets) {
 
 // tqdm: "desc:  45%|####5     | 45/100 [00:10<00:12, 4.4it/s, loss=0.53]", without its bar, or drawn with ━.
 std::optional<Bar> FindBar(std::string_view line) {
-  for (size_t percent = line.find('%'); percent != std::string_view::npos; percent = line.find('%', percent + 1)) {
+  for (size_t percent = line.find('%'); percent != std::string_view::npos;
+       percent = line.find('%', percent + 1)) {
     size_t begin = percent;
     while (begin > 0 && (IsDigit(line[begin - 1]) || line[begin - 1] == '.')) --begin;
     if (begin == percent) continue;
@@ -199,7 +203,8 @@ std::optional<Bar> FindBar(std::string_view line) {
     return bar;
   }
   // "1203it [02:01,  9.91it/s, loss=0.4]": the total is not known.
-  for (size_t bracket = line.find(" ["); bracket != std::string_view::npos; bracket = line.find(" [", bracket + 1)) {
+  for (size_t bracket = line.find(" ["); bracket != std::string_view::npos;
+       bracket = line.find(" [", bracket + 1)) {
     size_t time = bracket + 2;
     while (time < line.size() && IsDigit(line[time])) ++time;
     if (time == bracket + 2 || time >= line.size() || line[time] != ':') continue;
@@ -224,9 +229,10 @@ bool IsSideLabel(std::string_view label, std::string_view unit) {
   if (unit == "B" || unit == "kB" || unit == "MB" || unit == "GB" || unit == "iB") return true;
   std::string lower;
   for (char c : label) lower += Lower(c);
-  constexpr std::string_view kParts[] = {"eval",    "valid",   "test",   "predict", "infer",   "download", "upload", "load",
-                                         "fetch",   "tokeniz", "filter", "sanity",  "saving",  "extract",  "cach",   "scan",
-                                         "generat", ".safetensors", ".bin", ".zip", ".tar", ".json", "preprocess", "map ("};
+  constexpr std::string_view kParts[] = {
+      "eval",    "valid",        "test",   "predict", "infer",  "download", "upload",     "load",
+      "fetch",   "tokeniz",      "filter", "sanity",  "saving", "extract",  "cach",       "scan",
+      "generat", ".safetensors", ".bin",   ".zip",    ".tar",   ".json",    "preprocess", "map ("};
   for (std::string_view part : kParts) {
     if (lower.find(part) != std::string::npos) return true;
   }
@@ -266,10 +272,12 @@ std::optional<ProgressReading> ReadPlain(std::string_view line, size_t at) {
   SkipSpaces(line, at);
   const size_t begin = at;
   std::optional<Fraction> fraction = TakeFraction(line, at);
-  if (!fraction || line.substr(begin, at - begin).find_first_of(".eo") != std::string_view::npos) return std::nullopt;
+  if (!fraction || line.substr(begin, at - begin).find_first_of(".eo") != std::string_view::npos)
+    return std::nullopt;
   if (fraction->done > fraction->total || fraction->total < 2) return std::nullopt;
   if (at < line.size() && (line[at] == ']' || line[at] == ')')) ++at;
-  if (at < line.size() && std::string_view(" ,:-\t|").find(line[at]) == std::string_view::npos) return std::nullopt;
+  if (at < line.size() && std::string_view(" ,:-\t|").find(line[at]) == std::string_view::npos)
+    return std::nullopt;
   ProgressReading reading;
   reading.kind = Kind::kPlain;
   reading.done = fraction->done;
@@ -321,7 +329,8 @@ std::optional<ProgressReading> ReadProgress(std::string_view line) {
       if (reading.total) whole.inside = std::clamp(reading.done / *reading.total, 0.0, 1.0);
       return whole;
     }
-    if (EqualsIgnoringCase(bar->label, "epoch") || EqualsIgnoringCase(bar->label, "epochs") || reading.unit == "epoch") {
+    if (EqualsIgnoringCase(bar->label, "epoch") || EqualsIgnoringCase(bar->label, "epochs") ||
+        reading.unit == "epoch") {
       reading.kind = Kind::kEpoch;
       reading.unit = "epoch";
       reading.counted = true;

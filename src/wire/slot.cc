@@ -55,7 +55,10 @@ std::optional<SlotRecord> SlotRecordFrom(const Json& json) {
   int64_t format = 0;
   std::string state, stopper = "nobody";
   Fields fields(json);
-  fields.Need("format", format).Need("seq", record.sequence).Need("attempt", record.attempt).Need("state", state);
+  fields.Need("format", format)
+      .Need("seq", record.sequence)
+      .Need("attempt", record.attempt)
+      .Need("state", state);
   fields.May("pid", record.pid).May("start", record.start).May("began_ns", record.began_ns);
   fields.May("ended_ns", record.ended_ns).May("exit_code", record.exit_code).May("signal", record.signal);
   fields.May("core_dumped", record.core_dumped).May("exec_errno", record.exec_errno);

@@ -1,5 +1,5 @@
-// The slot is where an attempt's supervisor leaves its state: 2 x 4,096 bytes, zero-written before GO. A record
-// goes into the half that does not hold the newest one, so a torn write leaves the one before:
+// The slot is where an attempt's supervisor leaves its state: 2 x 4,096 bytes, zero-written before GO. A
+// record goes into the half that does not hold the newest one, so a torn write leaves the one before:
 //
 //   {"format":1,"seq":2,"attempt":"01JD…","state":"exited","pid":4242,…}   padded with spaces
 //   bytes 4087 to 4094: CRC-32C of the 4,087 bytes before, in hex;   byte 4095: a newline
@@ -34,13 +34,13 @@ struct SlotRecord {
   int64_t pid = 0, start = 0;  // of the task's first process, with its start time in ticks
   int64_t began_ns = 0;        // wall clock
   // With kExited:
-  int64_t ended_ns = 0;        // began + what the boot clock counted: never before it, whatever the wall clock does
+  int64_t ended_ns = 0;  // began + what the boot clock counted: never before it, whatever the wall clock does
   std::optional<int> exit_code, signal;
   bool core_dumped = false;
-  int exec_errno = 0;          // not 0: the program never began; `exec_step` says what failed
+  int exec_errno = 0;  // not 0: the program never began; `exec_step` says what failed
   std::string exec_step;
   StoppedBy stopped_by = StoppedBy::kNobody;
-  bool killed = false;         // by our KILL
+  bool killed = false;  // by our KILL
   int oom_kills = 0;
   int64_t cpu_ms = 0;
   bool operator==(const SlotRecord&) const = default;
@@ -49,9 +49,11 @@ struct SlotRecord {
 Json ToJson(const SlotRecord& record);
 std::optional<SlotRecord> SlotRecordFrom(const Json& json);
 
-std::string EncodeSlotHalf(const SlotRecord& record);                 // 4,096 bytes
-std::optional<SlotRecord> DecodeSlotHalf(std::string_view half);      // nothing for zeros, torn or foreign bytes
-inline int64_t SlotOffset(int64_t sequence) { return (sequence & 1) * static_cast<int64_t>(kSlotHalf); }
+std::string EncodeSlotHalf(const SlotRecord& record);             // 4,096 bytes
+std::optional<SlotRecord> DecodeSlotHalf(std::string_view half);  // nothing for zeros, torn or foreign bytes
+inline int64_t SlotOffset(int64_t sequence) {
+  return (sequence & 1) * static_cast<int64_t>(kSlotHalf);
+}
 
 struct SlotReading {
   std::optional<SlotRecord> newest;

@@ -87,7 +87,8 @@ std::optional<ShimSpec> DecodeSpec(std::string_view text) {
   fields.May("time_limit_ms", spec.time_limit_ms).May("idle_limit_ms", spec.idle_limit_ms);
   fields.May("grace_ms", spec.grace_ms).May("cgroup", spec.cgroup);
   if (!fields.ok() || format != kSpecFormat) return std::nullopt;
-  if (!WordsFrom(*json, "argv", spec.argv) || !WordsFrom(*json, "environment", spec.environment)) return std::nullopt;
+  if (!WordsFrom(*json, "argv", spec.argv) || !WordsFrom(*json, "environment", spec.environment))
+    return std::nullopt;
   if (!NumbersFrom(*json, "cpus", spec.cpus) || spec.argv.empty()) return std::nullopt;
   return spec;
 }

@@ -40,7 +40,9 @@ int Width(char32_t code) {
 
 }  // namespace
 
-Terminal::Terminal(Sink offer, Sink settle) : offer_(std::move(offer)), settle_(std::move(settle)) { rows_.emplace_back(); }
+Terminal::Terminal(Sink offer, Sink settle) : offer_(std::move(offer)), settle_(std::move(settle)) {
+  rows_.emplace_back();
+}
 
 void Terminal::Feed(std::string_view bytes) {
   size_t at = 0;
@@ -276,7 +278,9 @@ void Terminal::EraseBelow() {
   }
 }
 
-void Terminal::Offer() { OfferRow(row()); }
+void Terminal::Offer() {
+  OfferRow(row());
+}
 
 void Terminal::OfferRow(Row& row) {
   if (!row.changed) return;
@@ -287,10 +291,16 @@ void Terminal::OfferRow(Row& row) {
 }
 
 std::string_view Terminal::Show(const Row& row) const {
-  shown_.clear();
-  for (const Cell& cell : row.cells) {
-    if (cell.base != 0) Append(shown_, cell.base);
-    if (cell.mark != 0) Append(shown_, cell.mark);
+  shown_.resize(row.cells.size());
+  size_t plain = 0;
+  while (plain < row.cells.size() && row.cells[plain].base - 1 < 0x7F && row.cells[plain].mark == 0) {
+    shown_[plain] = static_cast<char>(row.cells[plain].base);
+    ++plain;
+  }
+  shown_.resize(plain);
+  for (size_t i = plain; i < row.cells.size(); ++i) {
+    if (row.cells[i].base != 0) Append(shown_, row.cells[i].base);
+    if (row.cells[i].mark != 0) Append(shown_, row.cells[i].mark);
   }
   const size_t last = shown_.find_last_not_of(' ');
   shown_.resize(last == std::string::npos ? 0 : last + 1);

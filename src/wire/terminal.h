@@ -1,6 +1,7 @@
-// Terminal turns the bytes a program wrote into the lines a person would have seen: carriage returns, backspaces
-// and cursor moves overwrite, colours and titles vanish, broken UTF-8 shows as U+FFFD. It keeps the last rows alone,
-// so a bar redrawn a million times, a line of ten megabytes or noise cost a fixed amount of memory.
+// Terminal turns the bytes a program wrote into the lines a person would have seen: carriage returns,
+// backspaces and cursor moves overwrite, colours and titles vanish, broken UTF-8 shows as U+FFFD. It keeps
+// the last rows alone, so a bar redrawn a million times, a line of ten megabytes or noise cost a fixed amount
+// of memory.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +17,17 @@ class Terminal {
  public:
   using Sink = std::function<void(std::string_view line)>;
 
-  static constexpr int kRows = 64;            // the cursor can rise no further: older rows are final
+  static constexpr int kRows = 64;             // the cursor can rise no further: older rows are final
   static constexpr size_t kColumns = 1 << 14;  // what comes after is not kept
 
-  // `offer` gets the text of a row each time it is complete or about to be overwritten: every state of a progress
-  // bar. `settle` gets each row once, in order, when nothing can change it any more. Either may be empty.
+  // `offer` gets the text of a row each time it is complete or about to be overwritten: every state of a
+  // progress bar. `settle` gets each row once, in order, when nothing can change it any more. Either may be
+  // empty.
   explicit Terminal(Sink offer, Sink settle = {});
 
   void Feed(std::string_view bytes);
-  // Offers what stands unfinished: a row nothing was written to since the call before, so that half a line is not
-  // taken for a whole one.
+  // Offers what stands unfinished: a row nothing was written to since the call before, so that half a line is
+  // not taken for a whole one.
   void OfferIdle();
   // Offers and settles all that is left.
   void Close();
@@ -63,7 +65,7 @@ class Terminal {
 
   Sink offer_, settle_;
   std::deque<Row> rows_;
-  size_t at_ = 0;      // row of the cursor
+  size_t at_ = 0;  // row of the cursor
   size_t column_ = 0;
   State state_ = State::kText;
   std::string parameters_;  // of a CSI sequence

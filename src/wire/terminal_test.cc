@@ -65,7 +65,8 @@ TEST(Terminal, GoesBackWithBackspacesAsKerasDoes) {
 }
 
 TEST(Terminal, MovesUpForNestedBars) {
-  EXPECT_EQ(ShownAfter("outer 0/2\ninner 0/9\x1b[A\router 1/2\n\rinner 9/9\x1b[A\router 2/2\n\n"), "outer 2/2|inner 9/9");
+  EXPECT_EQ(ShownAfter("outer 0/2\ninner 0/9\x1b[A\router 1/2\n\rinner 9/9\x1b[A\router 2/2\n\n"),
+            "outer 2/2|inner 9/9");
   EXPECT_EQ(ShownAfter("a\x1b[500Ab\n"), "ab");
 }
 

@@ -55,7 +55,8 @@ TEST(Crc32c, HasTheKnownCheckValue) {
 }
 
 TEST(Json, WritesAndReadsBackEveryKind) {
-  const char* text = R"({"a":[1,-9223372036854775808,9223372036854775807,true,false,null],"b":{"c":"\u0001\"\\\n火"}})";
+  const char* text =
+      R"({"a":[1,-9223372036854775808,9223372036854775807,true,false,null],"b":{"c":"\u0001\"\\\n火"}})";
   const auto json = Parse(text);
   ASSERT_TRUE(json);
   EXPECT_EQ(Write(*json), text);
@@ -66,9 +67,29 @@ TEST(Json, ReadsEscapes) {
 }
 
 TEST(Json, RefusesWhatIsNotStrict) {
-  for (const char* text :
-       {"", " ", "{", "[1,]", "[1 2]", "{\"a\":1,}", "{\"a\":1,\"a\":2}", "{a:1}", "01", "1.5", "1e3", "-", "+1", "nul",
-        "\"\\x\"", "\"\\ud800\"", "\"\\udc00\"", "\"\xff\"", "\"\n\"", "\"open", "1 1", "9223372036854775808", "'a'"}) {
+  for (const char* text : {"",
+                           " ",
+                           "{",
+                           "[1,]",
+                           "[1 2]",
+                           "{\"a\":1,}",
+                           "{\"a\":1,\"a\":2}",
+                           "{a:1}",
+                           "01",
+                           "1.5",
+                           "1e3",
+                           "-",
+                           "+1",
+                           "nul",
+                           "\"\\x\"",
+                           "\"\\ud800\"",
+                           "\"\\udc00\"",
+                           "\"\xff\"",
+                           "\"\n\"",
+                           "\"open",
+                           "1 1",
+                           "9223372036854775808",
+                           "'a'"}) {
     EXPECT_FALSE(Parse(text)) << text;
   }
   EXPECT_FALSE(Parse(std::string(100'000, '[')));
@@ -153,7 +174,9 @@ TEST(Slot, RefusesAFormatOfTheFuture) {
   EXPECT_FALSE(SlotRecordFrom(*Parse(text)));
 }
 
-TEST(Spec, GivesBackWhatWasWritten) { EXPECT_EQ(DecodeSpec(EncodeSpec(Spec())), Spec()); }
+TEST(Spec, GivesBackWhatWasWritten) {
+  EXPECT_EQ(DecodeSpec(EncodeSpec(Spec())), Spec());
+}
 
 TEST(Spec, RejectsEveryFlippedByteAndEveryTruncation) {
   const std::string text = EncodeSpec(Spec());
@@ -194,8 +217,9 @@ TEST(Decision, ReadsWhatItWrites) {
 }
 
 TEST(Decision, RefusesEverythingElse) {
-  for (const char* text : {"", "GO", "GO ", "GO boot= pid=1 start=2", "GO boot=a pid=x start=2", "GO boot=a pid=1",
-                           "GO boot=a pid=-1 start=2", "go boot=a pid=1 start=2", "VOIDED", "GO pid=1 boot=a start=2"}) {
+  for (const char* text :
+       {"", "GO", "GO ", "GO boot= pid=1 start=2", "GO boot=a pid=x start=2", "GO boot=a pid=1",
+        "GO boot=a pid=-1 start=2", "go boot=a pid=1 start=2", "VOIDED", "GO pid=1 boot=a start=2"}) {
     EXPECT_FALSE(DecodeDecision(text)) << text;
   }
 }

@@ -23,7 +23,24 @@ void Yard::Apply(TailRead& tail) {
   if (Live* live = FindLive(tail.attempt)) ConcludeExit(*live, tail.tail);
 }
 
+// Some ends are explained by what was asked for, which lies in the store.
 void Yard::ConcludeExit(Live& live, const LogTail& tail) {
+  const ExitRecord& exit = *live.exit;
+  const bool limit = exit.stopped_by == ExitRecord::StoppedBy::kTimeLimit || exit.stopped_by == ExitRecord::StoppedBy::kIdleLimit;
+  if (exit.kind != ExitRecord::Kind::kExecFailed && !limit) return ConcludeExit(live, tail, TaskSpec{});
+  const TaskId id = live.attempt.task;
+  journal_.WantSpec(id);
+  journal_.Then([this, id, uid = live.attempt.uid, tail](const Receipt& receipt) {
+    Live* still = FindLive(uid);
+    if (still == nullptr || !receipt.committed) return;
+    for (const auto& [wanted, spec] : receipt.specs) {
+      if (wanted == id && spec) return ConcludeExit(*still, tail, *spec);
+    }
+    ConcludeExit(*still, tail, TaskSpec{});
+  });
+}
+
+void Yard::ConcludeExit(Live& live, const LogTail& tail, const TaskSpec& spec) {
   const ExitRecord& exit = *live.exit;
   const Attempt& attempt = live.attempt;
   Evidence evidence;
@@ -32,10 +49,11 @@ void Yard::ConcludeExit(Live& live, const LogTail& tail) {
   evidence.signal = exit.signal;
   evidence.exec_errno = exit.exec_errno;
   evidence.exec_step = exit.exec_step;
-  evidence.program = evidence.workdir = exit.exec_path;
+  if (!spec.argv.empty()) evidence.program = spec.argv.front();
+  evidence.workdir = spec.workdir;
   evidence.hit_time_limit = exit.stopped_by == ExitRecord::StoppedBy::kTimeLimit;
   evidence.hit_idle_limit = exit.stopped_by == ExitRecord::StoppedBy::kIdleLimit;
-  evidence.limit = exit.limit;
+  evidence.limit = (evidence.hit_idle_limit ? spec.idle_limit : spec.time_limit).value_or(Duration{});
   evidence.oom_kills = exit.oom_kills;
   evidence.exception = tail.exception;
   evidence.errors = tail.errors;

@@ -61,8 +61,11 @@ void Yard::Began(Live& live, const AttemptRunning& news) {
   }
   if (!live.exit) {
     const StatePaths paths{settings_.home};
-    ingest_.Follow(Followed{attempt.uid, attempt.task, attempt.number, AttemptPaths{paths.Attempt(attempt.uid)}.Log(),
-                            paths.Out(attempt.task)});
+    // A checkpoint taken in before a restart is not saved a second time.
+    std::optional<Checkpoint> known;
+    if (!task.checkpoint.path.empty()) known = task.checkpoint;
+    ingest_.Follow(Followed{attempt.uid, attempt.task, attempt.number,
+                            AttemptPaths{paths.Attempt(attempt.uid)}.Log(), paths.Out(attempt.task), known});
   }
   if (news.adopted && attempt.stop_reason) {  // the daemon that asked for the stop may have died before it was heard
     journal_.WantSpec(task.id);

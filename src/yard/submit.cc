@@ -207,6 +207,7 @@ void Yard::Apply(Submit& submit) {
         lately_kept_order_.pop_front();
       }
     }
+    item.spec.after = task.after;  // the other items of the same submit have numbers now
     journal_.Write(TaskAdded{task, std::move(item.spec), std::move(item.idempotency_key), std::move(item.request_hash)});
     Emit("task.submitted", task.id, 0, {{"name", task.name}, {"priority", task.priority}});
   }

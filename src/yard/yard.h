@@ -148,6 +148,7 @@ class Yard {
   void Conclude(Live& live, const Outcome& outcome, const RetryAdvice& advice);
   void ConcludeLost(Live& live, AttemptLost::Why why);
   void ConcludeExit(Live& live, const LogTail& tail);
+  void ConcludeExit(Live& live, const LogTail& tail, const TaskSpec& spec);
   void Free(Live& live);
 
   // yard.cc

@@ -18,7 +18,9 @@ constexpr milliseconds kDecisionPatience(2000);  // contracts C2
 constexpr int kAnswerPatienceMs = 3000;
 
 // Free: ours now, as long as `slot` is open.
-bool TakeLock(const UniqueFd& slot) { return slot && TryLock(slot.get()).value_or(false); }
+bool TakeLock(const UniqueFd& slot) {
+  return slot && TryLock(slot.get()).value_or(false);
+}
 
 // Asks the supervisor how it is. No state: it did not answer, or not in time.
 struct Call {
@@ -78,13 +80,15 @@ std::optional<Finding> Judge(const AttemptFolder& folder, const std::string& row
     const bool free = !slot || TakeLock(slot);
     if (!decision && free) {
       // Before its folder was made, or its supervisor got as far as the lock: now it never will.
-      if (!Exists(folder.paths().folder) || folder.Void("adoption")) return Finding{AttemptNotStarted{}, {}};
+      if (!Exists(folder.paths().folder) || folder.Void("adoption") || folder.Disarm()) {
+        return Finding{AttemptNotStarted{}, {}};
+      }
+      if (!background.Pause(milliseconds(5))) return std::nullopt;
       continue;
     }
     if (!decision) {
-      if (waited >= kDecisionPatience) {
-        if (folder.Void("adoption: no decision")) return Finding{AttemptNotStarted{}, {}};
-        continue;
+      if (waited >= kDecisionPatience && folder.Void("adoption: no decision")) {
+        return Finding{AttemptNotStarted{}, {}};
       }
       waited += milliseconds(5);
       if (!background.Pause(milliseconds(5))) return std::nullopt;

@@ -1,5 +1,5 @@
-// After a restart: what became of one attempt, by the table of contracts C2. May wait for seconds, so it runs in
-// the background, many at once.
+// After a restart: what became of one attempt, by the table of contracts C2. May wait for seconds, so it runs
+// in the background, many at once.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 namespace ty {
 
 struct AdoptionSettings {
-  std::string boot;       // of this machine now
+  std::string boot;  // of this machine now
   std::string instance;
 };
 
@@ -28,8 +28,8 @@ std::optional<Finding> Judge(const AttemptFolder& folder, const std::string& row
                              const AdoptionSettings& settings, Background& background,
                              const std::function<void()>& unkillable);
 
-// A folder nobody waits for: cleaned when its end was written, else reported. One that still runs stays where it
-// is and is never killed; one that does not is moved to attempts/.quarantine.
+// A folder nobody waits for: cleaned when its end was written, else reported. One that still runs stays where
+// it is and is never killed; one that does not is moved to attempts/.quarantine.
 bool IsStray(const std::string& attempts, const Ulid& attempt);
 
 }  // namespace ty

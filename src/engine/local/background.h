@@ -1,5 +1,5 @@
-// Background runs work that may take long (adopting, killing what is left, deleting) on at most sixteen threads.
-// Threads come with the work and go when there is none.
+// Background runs work that may take long (adopting, killing what is left, deleting) on at most sixteen
+// threads. Threads come with the work and go when there is none.
 #pragma once
 
 #include <condition_variable>

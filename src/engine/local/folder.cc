@@ -20,7 +20,8 @@ std::string ErrorText(int error) {
 Status AttemptFolder::Make(const LaunchOrder& order, const std::string& spec) const {
   if (!order.out_folder.empty()) {
     if (auto made = MakeFolders(order.out_folder); !made) {
-      return Fail(Code::kUnavailable, msg::EngineOutFolder{.path = order.out_folder, .error = ErrorText(made.error())});
+      return Fail(Code::kUnavailable,
+                  msg::EngineOutFolder{.path = order.out_folder, .error = ErrorText(made.error())});
     }
   }
   const std::string& folder = paths_.folder;
@@ -60,6 +61,10 @@ bool AttemptFolder::Void(const std::string& reason) const {
   if (::symlink(wire::EncodeDecision(decision).c_str(), paths_.Decision().c_str()) == 0) return true;
   const auto made = ReadDecision();
   return made && !made->go;
+}
+
+bool AttemptFolder::Disarm() const {
+  return !ReadDecision() && (::unlink(paths_.Spec().c_str()) == 0 || errno == ENOENT);
 }
 
 UniqueFd AttemptFolder::OpenSlot() const {
@@ -107,10 +112,18 @@ ExitRecord ToExitRecord(const wire::SlotRecord& record) {
   exit.exec_errno = record.exec_errno;
   exit.exec_step = record.exec_step;
   switch (record.stopped_by) {
-    case wire::StoppedBy::kNobody: exit.stopped_by = ExitRecord::StoppedBy::kNobody; break;
-    case wire::StoppedBy::kOrder: exit.stopped_by = ExitRecord::StoppedBy::kOrder; break;
-    case wire::StoppedBy::kTimeLimit: exit.stopped_by = ExitRecord::StoppedBy::kTimeLimit; break;
-    case wire::StoppedBy::kIdleLimit: exit.stopped_by = ExitRecord::StoppedBy::kIdleLimit; break;
+    case wire::StoppedBy::kNobody:
+      exit.stopped_by = ExitRecord::StoppedBy::kNobody;
+      break;
+    case wire::StoppedBy::kOrder:
+      exit.stopped_by = ExitRecord::StoppedBy::kOrder;
+      break;
+    case wire::StoppedBy::kTimeLimit:
+      exit.stopped_by = ExitRecord::StoppedBy::kTimeLimit;
+      break;
+    case wire::StoppedBy::kIdleLimit:
+      exit.stopped_by = ExitRecord::StoppedBy::kIdleLimit;
+      break;
   }
   exit.killed_by_shim = record.killed;
   exit.oom_kills = record.oom_kills;

@@ -29,6 +29,9 @@ class AttemptFolder {
   std::optional<wire::Decision> ReadDecision() const;
   // True when VOID is decided now or already; false when GO was.
   bool Void(const std::string& reason) const;
+  // Where not even VOID can be written (a full disk): without its spec no supervisor can start. The caller
+  // holds the lock, so none is half-way.
+  bool Disarm() const;
 
   // The slot opened for locking and writing; empty when there is none.
   UniqueFd OpenSlot() const;

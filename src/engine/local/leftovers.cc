@@ -27,15 +27,16 @@ std::vector<Cgroup> LeavesOf(const AttemptFolder& folder, const std::string& ins
   }
   for (const CgroupRoot& root : KnownCgroupRoots(instance)) {
     Cgroup leaf = root.Attempt(folder.attempt().Text());
-    const bool known = std::any_of(leaves.begin(), leaves.end(), [&](auto& other) { return other.path == leaf.path; });
+    const bool known =
+        std::any_of(leaves.begin(), leaves.end(), [&](auto& other) { return other.path == leaf.path; });
     if (!known) leaves.push_back(std::move(leaf));
   }
   return leaves;
 }
 
-// Members of the session that the task's first process led. A session's number is only its while that process or
-// a member lives, and a recorded number may long be somebody else's. So the leader must be the recorded one, or
-// the member must still write to the attempt's log.
+// Members of the session that the task's first process led. A session's number is only its while that process
+// or a member lives, and a recorded number may long be somebody else's. So the leader must be the recorded
+// one, or the member must still write to the attempt's log.
 std::vector<Process> FindSession(const wire::SlotRecord& record, const std::string& log) {
   std::vector<Process> found;
   if (record.pid <= 0) return found;

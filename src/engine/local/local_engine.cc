@@ -13,6 +13,7 @@
 #include "engine/local/leftovers.h"
 #include "engine/local/spawn.h"
 #include "messages.h"
+#include "posix/program.h"
 #include "posix/clocks.h"
 #include "posix/files.h"
 #include "posix/locks.h"
@@ -24,8 +25,12 @@ namespace ty {
 namespace {
 
 // What epoll hands back: a supervisor's key and which of its two descriptors; 0 is the wake-up.
-uint64_t LinkTag(uint64_t key) { return key << 1; }
-uint64_t PidTag(uint64_t key) { return key << 1 | 1; }
+uint64_t LinkTag(uint64_t key) {
+  return key << 1;
+}
+uint64_t PidTag(uint64_t key) {
+  return key << 1 | 1;
+}
 
 }  // namespace
 
@@ -33,14 +38,16 @@ Result<std::unique_ptr<Engine>> OpenLocalEngine(const LocalEngineSettings& setti
                                                 std::function<void(AttemptNews)> news) {
   const std::string attempts = settings.state_folder + "/attempts";
   if (auto made = MakeFolders(attempts); !made) {
-    return Fail(Code::kUnavailable, msg::EngineStateFolder{.path = attempts, .error = ErrorText(made.error())});
+    return Fail(Code::kUnavailable,
+                msg::EngineStateFolder{.path = attempts, .error = ErrorText(made.error())});
   }
   if (::access(settings.shim_program.c_str(), X_OK) != 0) {
     return Fail(Code::kUnavailable,
                 msg::EngineSupervisorMissing{.path = settings.shim_program, .error = ErrorText(errno)});
   }
   auto engine = std::make_unique<LocalEngine>(
-      settings, BootId(), OpenCgroupRoot(settings.instance, ParseContainment(settings.containment)), std::move(news));
+      settings, BootId(), OpenCgroupRoot(settings.instance, ParseContainment(settings.containment)),
+      std::move(news));
   if (auto opened = engine->Open(); !opened) return Forward(opened.error());
   return std::unique_ptr<Engine>(std::move(engine));
 }
@@ -82,7 +89,9 @@ void LocalEngine::Stop(Ulid attempt, StopOrder order) {
 }
 
 void LocalEngine::Adopt(std::vector<Attempt> open, std::function<void(std::vector<std::string>)> done) {
-  Post([this, open = std::move(open), done = std::move(done)]() mutable { DoAdopt(std::move(open), std::move(done)); });
+  Post([this, open = std::move(open), done = std::move(done)]() mutable {
+    DoAdopt(std::move(open), std::move(done));
+  });
 }
 
 void LocalEngine::Acknowledge(Ulid attempt) {
@@ -176,8 +185,8 @@ void LocalEngine::Watch(Shim& shim) {
   if (shim.pidfd) ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, shim.pidfd.get(), &event);
 }
 
-// Closing alone does not take a descriptor out of epoll while a copy lives, and a supervisor being born has copies
-// of all of ours until its execve is through.
+// Closing alone does not take a descriptor out of epoll while a copy lives, and a supervisor being born has
+// copies of all of ours until its execve is through.
 void LocalEngine::Unwatch(UniqueFd& fd) {
   if (!fd) return;
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd.get(), nullptr);
@@ -201,6 +210,22 @@ void LocalEngine::End(Shim& shim, decltype(AttemptNews::what) what) {
   Report(shim.attempt, std::move(what));
 }
 
+namespace {
+
+// argv[0] becomes the absolute path too: a venv's python finds its home by it (contracts C7).
+void ResolveProgram(std::vector<std::string>& argv, const std::vector<std::string>& environment,
+                    const std::string& workdir) {
+  if (argv.front().find('/') != std::string::npos) return;
+  for (const std::string& variable : environment) {
+    if (!variable.starts_with("PATH=")) continue;
+    const std::string found = FindProgram(argv.front(), std::string_view(variable).substr(5), workdir);
+    if (!found.empty()) argv.front() = found;
+    return;
+  }
+}
+
+}  // namespace
+
 std::string LocalEngine::SpecFor(const LaunchOrder& order) const {
   wire::ShimSpec spec;
   spec.attempt = order.attempt.Text();
@@ -209,14 +234,18 @@ std::string LocalEngine::SpecFor(const LaunchOrder& order) const {
   spec.uid = static_cast<int64_t>(::geteuid());
   spec.boot = boot_;
   spec.argv = order.argv;
+  ResolveProgram(spec.argv, order.environment, order.workdir);
   spec.workdir = order.workdir;
   spec.environment = order.environment;
   // The marker by which what outlives its supervisor is found.
-  std::erase_if(spec.environment, [](const std::string& variable) { return variable.starts_with("TRAINYARD_ID="); });
+  std::erase_if(spec.environment,
+                [](const std::string& variable) { return variable.starts_with("TRAINYARD_ID="); });
   spec.environment.push_back("TRAINYARD_ID=" + spec.attempt);
   spec.cpus = order.cpus;
   if (order.time_limit) spec.time_limit_ms = ToMillis(*order.time_limit);
   if (order.idle_limit) spec.idle_limit_ms = ToMillis(*order.idle_limit);
+  spec.stop_signal = order.stop_signal;
+  spec.grace_ms = ToMillis(order.grace);
   spec.containment = Containment();
   spec.cgroup = root_.Attempt(spec.attempt).path;
   return wire::EncodeSpec(spec);
@@ -224,12 +253,15 @@ std::string LocalEngine::SpecFor(const LaunchOrder& order) const {
 
 void LocalEngine::DoLaunch(const LaunchOrder& order) {
   const AttemptFolder folder = Folder(order.attempt);
-  if (auto made = folder.Make(order, SpecFor(order)); !made) return Report(order.attempt, AttemptRefused{made.error()});
-  auto spawned = SpawnShim(settings_.shim_program, folder.paths().folder, shims_cgroup_ ? shims_cgroup_.get() : -1);
+  if (auto made = folder.Make(order, SpecFor(order)); !made)
+    return Report(order.attempt, AttemptRefused{made.error()});
+  auto spawned =
+      SpawnShim(settings_.shim_program, folder.paths().folder, shims_cgroup_ ? shims_cgroup_.get() : -1);
   if (!spawned) {
     (void)RemoveTree(folder.paths().folder);
-    return Report(order.attempt, AttemptRefused{Error{Code::kUnavailable,
-                                                      msg::EngineSpawn{.error = ErrorText(spawned.error())}, {}}});
+    return Report(
+        order.attempt,
+        AttemptRefused{Error{Code::kUnavailable, msg::EngineSpawn{.error = ErrorText(spawned.error())}, {}}});
   }
   Shim& shim = Add(order.attempt);
   shim.pid = spawned->process.pid;
@@ -295,22 +327,25 @@ void LocalEngine::OnNews(Shim& shim, const wire::News& news) {
     case wire::NewsKind::kState:
       if (shim.running || shim.ended || !news.record) return;
       shim.running = true;
-      Report(shim.attempt, AttemptRunning{FromNanos(news.record->began_ns), static_cast<int>(news.record->pid),
-                                          shim.pid == 0});
+      shim.stuck = false;
+      Report(shim.attempt, AttemptRunning{FromNanos(news.record->began_ns),
+                                          static_cast<int>(news.record->pid), shim.pid == 0});
       return;
     case wire::NewsKind::kExited:
       if (news.record) End(shim, AttemptExited{ToExitRecord(*news.record)});
       return;
-    case wire::NewsKind::kUnkillable: return Report(shim.attempt, AttemptUnkillable{});
+    case wire::NewsKind::kUnkillable:
+      return Report(shim.attempt, AttemptUnkillable{});
     case wire::NewsKind::kRefused:
-      shim.refusal = Error{Code::kUnavailable,
-                           msg::EngineRefused{.step = news.step, .error = ErrorText(news.error)}, {}};
+      shim.refusal = Error{
+          Code::kUnavailable, msg::EngineRefused{.step = news.step, .error = ErrorText(news.error)}, {}};
       return;
     case wire::NewsKind::kUnknown:
     case wire::NewsKind::kFrozen:
     case wire::NewsKind::kThawed:
     case wire::NewsKind::kDone:
-    case wire::NewsKind::kError: return;
+    case wire::NewsKind::kError:
+      return;
   }
 }
 
@@ -392,7 +427,8 @@ void LocalEngine::AdoptionStep(const std::shared_ptr<Adoption>& adoption) {
   if (--adoption->left == 0) adoption->done(std::move(adoption->strays));
 }
 
-// Cgroups of attempts that were acknowledged or removed; one with a process inside stays, the kernel sees to that.
+// Cgroups of attempts that were acknowledged or removed; one with a process inside stays, the kernel sees to
+// that.
 void LocalEngine::SweepCgroups() {
   for (const CgroupRoot& root : KnownCgroupRoots(settings_.instance)) {
     for (const std::string& name : ListFolder(root.folder).value_or(std::vector<std::string>{})) {
@@ -416,6 +452,7 @@ void LocalEngine::TakeOver(const Ulid& attempt, Finding finding) {
 
   if (const auto* running = std::get_if<AttemptRunning>(&finding.what)) {
     shim.running = true;
+    shim.stuck = false;
     Unwatch(shim.link);
     shim.link = std::move(finding.link);
     Watch(shim);
@@ -424,7 +461,8 @@ void LocalEngine::TakeOver(const Ulid& attempt, Finding finding) {
     return;
   }
   if (std::holds_alternative<AttemptStuck>(finding.what)) {
-    Report(attempt, AttemptStuck{});
+    if (!shim.stuck) Report(attempt, AttemptStuck{});
+    shim.stuck = true;
     Unwatch(shim.link);
     shim.link = std::move(finding.link);
     Watch(shim);
@@ -437,7 +475,8 @@ void LocalEngine::TakeOver(const Ulid& attempt, Finding finding) {
       [&](auto& what) {
         using What = std::decay_t<decltype(what)>;
         // It said why before it left, and nothing ran.
-        if (std::is_same_v<What, AttemptNotStarted> && shim.refusal) return End(shim, AttemptRefused{*shim.refusal});
+        if (std::is_same_v<What, AttemptNotStarted> && shim.refusal)
+          return End(shim, AttemptRefused{*shim.refusal});
         End(shim, std::move(what));
       },
       finding.what);

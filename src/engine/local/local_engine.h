@@ -19,7 +19,8 @@ namespace ty {
 
 class LocalEngine final : public Engine {
  public:
-  LocalEngine(LocalEngineSettings settings, std::string boot, CgroupRoot root, std::function<void(AttemptNews)> news);
+  LocalEngine(LocalEngineSettings settings, std::string boot, CgroupRoot root,
+              std::function<void(AttemptNews)> news);
   ~LocalEngine() override;  // supervisors and tasks go on
   Status Open();
 
@@ -34,12 +35,13 @@ class LocalEngine final : public Engine {
   // One attempt under supervision.
   struct Shim {
     Ulid attempt;
-    uint64_t key = 0;           // tells its descriptors apart in epoll
-    int pid = 0;                // 0: adopted, so not our child
+    uint64_t key = 0;  // tells its descriptors apart in epoll
+    int pid = 0;       // 0: adopted, so not our child
     UniqueFd pidfd, link;
-    bool running = false;       // was told
-    bool ended = false;         // its end was told, and nothing is after it
-    bool settling = false;      // a look at what it left is under way
+    bool running = false;   // was told
+    bool ended = false;     // its end was told, and nothing is after it
+    bool stuck = false;     // was told
+    bool settling = false;  // a look at what it left is under way
     std::optional<Error> refusal;
     std::optional<StopOrder> stop;  // not handed over yet
   };

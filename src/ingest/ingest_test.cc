@@ -1,0 +1,273 @@
+#include "ingest/ingest.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <condition_variable>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <random>
+
+namespace ty {
+namespace {
+
+// Collects what Ingest tells; a test waits for what it expects to have been told.
+class Ear {
+ public:
+  void Hear(Observation seen) {
+    std::lock_guard lock(mutex_);
+    if (seen.progress) progress_[seen.attempt] = *seen.progress;
+    for (auto& [tag, value] : seen.metrics) metrics_[tag] = value;
+    for (Checkpoint& checkpoint : seen.checkpoints) checkpoints_.push_back(checkpoint);
+    unreadable_ = seen.unreadable;
+    ++count_;
+    heard_.notify_all();
+  }
+  template <class Condition>
+  void Await(Condition condition) {
+    std::unique_lock lock(mutex_);
+    heard_.wait(lock, [&] { return condition(*this); });
+  }
+
+  std::map<Ulid, Progress> progress_;
+  std::map<std::string, double> metrics_;
+  std::vector<Checkpoint> checkpoints_;
+  int64_t unreadable_ = 0;
+  int count_ = 0;
+  std::mutex mutex_;
+  std::condition_variable heard_;
+};
+
+class IngestTest : public testing::Test {
+ protected:
+  IngestTest() {
+    char folder[] = "/tmp/ty_ingest_XXXXXX";
+    folder_ = mkdtemp(folder);
+    ingest_ = MakeIngest([this](Observation seen) { ear_.Hear(std::move(seen)); });
+  }
+  ~IngestTest() override {
+    ingest_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+
+  void Write(const std::string& file, std::string_view bytes) {
+    std::ofstream(folder_ + "/" + file, std::ios::binary | std::ios::app) << bytes;
+  }
+  Followed Subject(int number = 1, const std::string& log = "log") {
+    Followed followed;
+    followed.attempt.bytes[15] = static_cast<uint8_t>(number);
+    followed.task = TaskId{7};
+    followed.number = number;
+    followed.log = folder_ + "/" + log;
+    followed.out_folder = folder_;
+    return followed;
+  }
+  // All is known when this returns.
+  LogTail Finish(const Followed& followed) {
+    std::mutex mutex;
+    std::condition_variable finished;
+    std::optional<LogTail> tail;
+    ingest_->Finish(followed.attempt, [&](LogTail read) {
+      std::lock_guard lock(mutex);
+      tail = std::move(read);
+      finished.notify_all();
+    });
+    std::unique_lock lock(mutex);
+    finished.wait(lock, [&] { return tail.has_value(); });
+    return *tail;
+  }
+  Progress ProgressOf(const Followed& followed) { return ear_.progress_[followed.attempt]; }
+
+  std::string folder_;
+  Ear ear_;
+  std::unique_ptr<Ingest> ingest_;
+};
+
+TEST_F(IngestTest, ReadsAQuickTaskAtItsEnd) {
+  const Followed subject = Subject();
+  ingest_->Follow(subject);
+  Write("log", "epoch 3/20 loss=0.53\nbye\n");
+  const LogTail tail = Finish(subject);
+  EXPECT_EQ(tail.lines, (std::vector<std::string>{"epoch 3/20 loss=0.53", "bye"}));
+  EXPECT_EQ(ProgressOf(subject), (Progress{3, 20.0, "epoch", "training"}));
+  EXPECT_EQ(ear_.metrics_["loss"], 0.53);
+}
+
+TEST_F(IngestTest, SeesAGrowingLogWhileItRuns) {
+  const Followed subject = Subject();
+  ingest_->Follow(subject);
+  for (int epoch = 1; epoch <= 3; ++epoch) {
+    Write("log", "epoch " + std::to_string(epoch) + "/3 loss=0." + std::to_string(epoch) + "\n");
+    ear_.Await([&](Ear& ear) {
+      return ear.progress_.count(subject.attempt) && ear.progress_[subject.attempt].done == epoch;
+    });
+  }
+  Write("log", "step without a newline 9");
+  EXPECT_EQ(Finish(subject).lines.back(), "step without a newline 9");
+}
+
+TEST_F(IngestTest, ShowsABarThatStandsStill) {
+  const Followed subject = Subject();
+  ingest_->Follow(subject);
+  Write("log", "\r 45%|####5     | 45/100 [00:10<00:12, 4.4it/s, loss=nan]");
+  ear_.Await([&](Ear& ear) {
+    return ear.progress_.count(subject.attempt) && ear.progress_[subject.attempt].done == 45;
+  });
+  ear_.Await([&](Ear& ear) { return std::isnan(ear.metrics_["loss"]); });
+  Finish(subject);
+}
+
+TEST_F(IngestTest, ReadsTheHelpersFilesOfThisAttemptAlone) {
+  Write("metrics.jsonl",
+        R"({"attempt":1,"time":1.5,"step":9,"metrics":{"loss":9}})"
+        "\n"
+        R"({"attempt":2,"time":1.5,"step":40,"metrics":{"loss":0.53,"acc":"NaN","top":"-Infinity"}})"
+        "\n"
+        R"({"attempt":2,"time":1.5,"progress":{"done":40,"total":200,"unit":"step"}})"
+        "\n"
+        R"({"attempt":2,"time":1.5,"progress":{"done":41,"total":200,"un)");
+  Write("checkpoints.jsonl", R"({"attempt":1,"time":1.5,"step":10,"path":"/ckpt/1","bytes":5})"
+                             "\n"
+                             R"({"attempt":2,"time":1.5,"step":40,"path":"/ckpt/2","bytes":123})"
+                             "\n"
+                             R"({"attempt":2,"time":1.5,"path":"/ckpt/3","bytes":4})"
+                             "\n");
+  Write("log", "epoch 3/20 loss=7 other=1\n");
+  const Followed subject = Subject(2);
+  ingest_->Follow(subject);
+  Finish(subject);
+  EXPECT_EQ(ProgressOf(subject), (Progress{40, 200.0, "step", "training"}))
+      << "half a line waits; the helper wins";
+  EXPECT_EQ(ear_.metrics_["loss"], 0.53);
+  EXPECT_TRUE(std::isnan(ear_.metrics_["acc"]));
+  EXPECT_EQ(ear_.metrics_["top"], -INFINITY);
+  EXPECT_EQ(ear_.checkpoints_, (std::vector<Checkpoint>{{"/ckpt/2", 40, 123, 2}, {"/ckpt/3", 0, 4, 2}}));
+  EXPECT_EQ(ear_.unreadable_, 0);
+}
+
+TEST_F(IngestTest, CompletesAHalfWrittenLine) {
+  const Followed subject = Subject();
+  ingest_->Follow(subject);
+  Write("metrics.jsonl", R"({"attempt":1,"progress":{"done":1,"total":2}})"
+                         "\n"
+                         R"({"attempt":1,"prog)");
+  ear_.Await([&](Ear& ear) { return ear.progress_.count(subject.attempt) > 0; });
+  Write("metrics.jsonl", R"(ress":{"done":2,"total":2}})"
+                         "\n");
+  ear_.Await([&](Ear& ear) { return ear.progress_[subject.attempt].done == 2; });
+  Finish(subject);
+  EXPECT_EQ(ear_.unreadable_, 0);
+}
+
+TEST_F(IngestTest, CountsLinesThatCannotBeRead) {
+  Write("metrics.jsonl", "not json\n\n{\"attempt\":1}\n[1]\n{\"attempt\":1,\"progress\":{\"done\":-1}}\n" +
+                             std::string(2 << 20, 'x') + "\n" + R"({"attempt":1,"metrics":{"loss":0.5}})" +
+                             "\n");
+  Write("checkpoints.jsonl", R"({"attempt":1,"path":"relative"})"
+                             "\n");
+  const Followed subject = Subject();
+  ingest_->Follow(subject);
+  Finish(subject);
+  EXPECT_EQ(ear_.unreadable_, 6);
+  EXPECT_EQ(ear_.metrics_["loss"], 0.5);
+}
+
+TEST_F(IngestTest, DoesNotReportAKnownCheckpointAgain) {
+  for (int step : {10, 20, 30}) {
+    Write("checkpoints.jsonl",
+          R"({"attempt":1,"step":)" + std::to_string(step) + R"(,"path":"/c","bytes":1})" + "\n");
+  }
+  Followed subject = Subject();
+  subject.known = Checkpoint{"/c", 20, 1, 1};
+  ingest_->Follow(subject);
+  Finish(subject);
+  EXPECT_EQ(ear_.checkpoints_, (std::vector<Checkpoint>{{"/c", 30, 1, 1}}));
+}
+
+TEST_F(IngestTest, ReadsALogThatWasCutShortAnew) {
+  const Followed subject = Subject();
+  ingest_->Follow(subject);
+  Write("log", "epoch 1/9\nsome more text to be cut\n");
+  ear_.Await([&](Ear& ear) { return ear.progress_.count(subject.attempt) > 0; });
+  std::filesystem::resize_file(folder_ + "/log", 0);
+  Write("log", "epoch 2/9\n");
+  ear_.Await([&](Ear& ear) { return ear.progress_[subject.attempt].done == 2; });
+  Finish(subject);
+}
+
+TEST_F(IngestTest, FollowsManyAndKeepsThemApart) {
+  std::vector<Followed> subjects;
+  for (int i = 1; i <= 50; ++i) {
+    subjects.push_back(Subject(i, "log" + std::to_string(i)));
+    ingest_->Follow(subjects.back());
+    Write("log" + std::to_string(i), "step " + std::to_string(i) + "/100\n");
+  }
+  for (int i = 50; i >= 1; --i) {
+    Finish(subjects[i - 1]);
+    EXPECT_EQ(ProgressOf(subjects[i - 1]).done, i);
+  }
+}
+
+TEST_F(IngestTest, FinishOfSomethingUnknownAnswers) {
+  EXPECT_TRUE(Finish(Subject(9)).lines.empty());
+}
+
+TEST_F(IngestTest, ClosesWhileFollowing) {
+  ingest_->Follow(Subject());
+  ingest_->Follow(Subject(2));
+  ingest_.reset();
+}
+
+// Case 14 of training GUIs, CM#181: every update of a bar is no line.
+TEST_F(IngestTest, TakesAFloodOfBarUpdatesInOneState) {
+  const Followed subject = Subject();
+  std::string flood;
+  for (int i = 1; i <= 200000; ++i) {
+    flood += "\r " + std::to_string(i / 2000) + "%|###   | " + std::to_string(i) +
+             "/200000 [00:10<00:12, 4.4it/s, loss=0.5]";
+  }
+  Write("log", flood);
+  ingest_->Follow(subject);
+  const LogTail tail = Finish(subject);
+  EXPECT_EQ(ProgressOf(subject).done, 200000);
+  ASSERT_EQ(tail.lines.size(), 1u);
+  EXPECT_EQ(tail.lines[0], " 100%|###   | 200000/200000 [00:10<00:12, 4.4it/s, loss=0.5]");
+  EXPECT_LE(ear_.count_, 20);
+}
+
+TEST_F(IngestTest, AFloodDelaysNobodyElse) {
+  const Followed noisy = Subject(1, "noisy"), quiet = Subject(2, "quiet");
+  const std::string line = "step 1/2 " + std::string(200, 'z') + "\n";
+  std::string flood;
+  while (flood.size() < (40u << 20)) flood += line;
+  Write("noisy", flood);
+  ingest_->Follow(noisy);
+  ingest_->Follow(quiet);
+  Write("quiet", "step 3/9\n");
+  ear_.Await([&](Ear& ear) { return ear.progress_.count(quiet.attempt) > 0; });
+  Finish(quiet);
+  Finish(noisy);
+  EXPECT_EQ(ProgressOf(noisy).done, 1);
+}
+
+// Case 62: bytes of any kind.
+TEST_F(IngestTest, SurvivesNoiseAndAnEndlessLine) {
+  std::mt19937 random(3);
+  std::string noise(4 << 20, '\0');
+  for (char& byte : noise) byte = static_cast<char>(random());
+  Write("log", noise + "\n" + std::string(10 << 20, 'x'));
+  Write("metrics.jsonl", noise);
+  Write("checkpoints.jsonl", noise);
+  const Followed subject = Subject();
+  ingest_->Follow(subject);
+  const LogTail tail = Finish(subject);
+  ASSERT_FALSE(tail.lines.empty());
+  EXPECT_EQ(tail.lines.back().substr(0, 3), "xxx");
+  EXPECT_TRUE(ear_.checkpoints_.empty());
+  EXPECT_GT(ear_.unreadable_, 0);
+}
+
+}  // namespace
+}  // namespace ty

@@ -1,0 +1,189 @@
+"""Every answer of every operation is one that api/openapi.yaml describes."""
+import json
+
+import pytest
+
+from yard import JSON, NDJSON, check, operations
+
+SEEN = set()
+
+
+def ask(yard, method, path, body=None, headers=None, status=None):
+    data = None if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
+    answer = check(method, path, yard.near(method, path, data, headers or (JSON if method == "POST" else {})))
+    if status is not None:
+        assert answer.status == status, answer
+    if answer.status < 400 or path == "/api/v1/session":
+        SEEN.add((method, path.split("?")[0]))
+    return answer
+
+
+@pytest.fixture(scope="module")
+def ended(yard):
+    """A task that has failed with 7 after two lines, and a checkpoint's worth of metrics."""
+    script = "echo one; echo two; exit 7"
+    task = yard.submit("sh", "-c", script, name="seven", tags=["t"], variables={"MY_API_KEY": "hunter2", "LR": "1e-4"})
+    return yard.ended(task)
+
+
+@pytest.fixture(scope="module")
+def running(yard):
+    task = yard.submit("sh", "-c", "echo begun; exec sleep 600", name="sleeper")
+    log = yard.near("GET", f"/api/v1/tasks/{task}/log?wait=60")
+    assert log.body == b"begun\n", log
+    return task
+
+
+@pytest.fixture(scope="module")
+def waiting(yard, running):
+    return yard.submit("true", name="later", after=[{"task": running, "on": "any"}])
+
+
+def test_public_routes(yard):
+    assert ask(yard, "GET", "/healthz", status=200).json == {"ok": True}
+    page = ask(yard, "GET", "/", status=200)
+    assert b"trainyard open" in page.body and "调度场".encode() in page.body
+    ask(yard, "GET", "/api/v1/session", status=200)
+    ask(yard, "POST", "/api/v1/session", {"code": "x"}, status=401)
+
+
+def test_status_and_devices(yard, running):
+    status = ask(yard, "GET", "/api/v1/status", status=200).json
+    assert status["pid"] == yard.process.pid and status["counts"]["devices"] == 2
+    devices = ask(yard, "GET", "/api/v1/devices", status=200).json["items"]
+    assert running in [device["task"] for device in devices]
+
+
+def test_one_task_in_every_state(yard, ended, running, waiting):
+    for task in (ended["id"], running, waiting, "seven", "@last"):
+        ask(yard, "GET", f"/api/v1/tasks/{task}", status=200)
+        ask(yard, "GET", f"/api/v1/tasks/{task}/why", status=200)
+        ask(yard, "GET", f"/api/v1/tasks/{task}/log", status=200)
+        ask(yard, "GET", f"/api/v1/tasks/{task}/tail", status=200)
+        ask(yard, "GET", f"/api/v1/tasks/{task}/head", status=200)
+    assert ended["outcome"]["exit_code"] == 7
+    assert ended["outcome"]["signal"] is None
+    assert len(ended["attempts"]) == 1
+    reason = ask(yard, "GET", f"/api/v1/tasks/{waiting}/why").json["reason"]
+    assert reason["text"]
+
+
+def test_a_wait_for_the_end_answers_at_its_time(yard, running):
+    answer = ask(yard, "GET", f"/api/v1/tasks/{running}?wait=ended&timeout=0.05", status=200)
+    assert answer.json["state"] == "running"
+
+
+def test_logs_by_byte_range(yard, ended):
+    log = ask(yard, "GET", f"/api/v1/tasks/{ended['id']}/log?offset=4&limit=3", status=200)
+    assert log.body == b"two"
+    assert log.headers["x-log-size"] == "8" and log.headers["x-log-ended"] == "true"
+    assert ask(yard, "GET", f"/api/v1/tasks/{ended['id']}/log?offset=-4").body == b"two\n"
+    assert ask(yard, "GET", f"/api/v1/tasks/{ended['id']}/log?offset=8&wait=60").body == b""
+    assert ask(yard, "GET", f"/api/v1/tasks/{ended['id']}/tail").json["lines"] == ["one", "two"]
+    ask(yard, "GET", f"/api/v1/tasks/{ended['id']}/log?attempt=9", status=404)
+
+
+def test_secrets_are_masked(yard, ended):
+    answer = ask(yard, "GET", f"/api/v1/tasks/{ended['id']}")
+    assert b"hunter2" not in answer.body
+    assert answer.json["spec"]["variables"]["LR"] == "1e-4"
+
+
+def test_lists_in_every_state_and_in_pages(yard, ended, running, waiting):
+    for state in ("open", "ended", "all", "waiting", "held", "running", "succeeded", "failed", "cancelled", "timeout", "preempted", "lost"):
+        ask(yard, "GET", f"/api/v1/tasks?state={state}", status=200)
+    ids = lambda answer: [item["id"] for item in answer.json["items"]]
+    assert ended["id"] in ids(ask(yard, "GET", "/api/v1/tasks?state=failed&tag=t"))
+    assert running in ids(ask(yard, "GET", "/api/v1/tasks?state=running"))
+    whole = ids(ask(yard, "GET", "/api/v1/tasks?state=all"))
+    paged, query = [], "/api/v1/tasks?state=all&limit=1"
+    following = ""
+    while following is not None:
+        answer = ask(yard, "GET", query + ("&" + following if following else ""), status=200)
+        paged += ids(answer)
+        following = answer.json["next"]
+    assert paged == whole
+
+
+def test_events(yard, ended):
+    first = ask(yard, "GET", "/api/v1/events?limit=2", status=200).json
+    assert [event["seq"] for event in first["items"]] == [1, 2] and first["next"] == 2
+    everything = ask(yard, "GET", "/api/v1/events?limit=10000").json
+    assert "task.ended" in [event["kind"] for event in everything["items"]]
+    nothing = ask(yard, "GET", f"/api/v1/events?since={everything['next'] + 1000000}&wait=0.05", status=200).json
+    assert nothing["items"] == []
+
+
+def test_actions(yard, running):
+    held = yard.submit("true", name="held-one", hold=True)
+    for verb, expected in (("hold", True), ("priority", True), ("retry", False), ("remove", False), ("release", True)):
+        body = {"tasks": [held]} | ({"priority": "high"} if verb == "priority" else {})
+        answer = ask(yard, "POST", f"/api/v1/tasks/{verb}", body, status=200)
+        assert answer.json["items"][0]["ok"] is expected, (verb, answer)
+    yard.ended(held)
+    assert ask(yard, "POST", "/api/v1/tasks/retry", {"tasks": ["held-one"]}).json["items"][0]["ok"]
+    yard.ended(held)
+    assert ask(yard, "POST", "/api/v1/tasks/remove", {"tasks": [str(held)]}).json["items"][0]["ok"]
+    ask(yard, "GET", f"/api/v1/tasks/{held}", status=404)
+    stopped = yard.submit("sleep", "600", name="stop-me", hold=True)
+    answer = ask(yard, "POST", "/api/v1/tasks/cancel", {"tasks": ["stop-me", f"{stopped}-{stopped + 50}", "nobody"]}, status=200)
+    assert sorted((str(item["id"]), item["ok"]) for item in answer.json["items"]) == [(str(stopped), True), ("nobody", False)]
+    assert yard.ended(stopped)["outcome"]["kind"] == "cancelled"
+
+
+def test_the_queue(yard):
+    assert ask(yard, "POST", "/api/v1/queue/pause", {}, status=200).json == {"paused": True}
+    assert ask(yard, "GET", "/api/v1/status").json["queue"]["paused"] is True
+    assert ask(yard, "POST", "/api/v1/queue/resume", {}, status=200).json == {"paused": False}
+
+
+def test_submits(yard):
+    ask(yard, "POST", "/api/v1/tasks", {"command": ["true"], "workdir": "/tmp"}, status=201)
+    lines = b'{"command":["true"],"workdir":"/tmp"}\n' * 3
+    answer = ask(yard, "POST", "/api/v1/tasks/bulk", lines, NDJSON, status=201).json
+    assert answer["count"] == 3 and answer["last"] == answer["first"] + 2
+
+
+@pytest.mark.parametrize("body,field", [
+    ({"workdir": "/tmp"}, "/command"),
+    ({"command": [], "workdir": "/tmp"}, "/command"),
+    ({"command": ["true"]}, "/workdir"),
+    ({"command": ["true"], "workdir": "relative"}, "/workdir"),
+    ({"command": ["true"], "workdir": "/tmp", "resources": {"gpus": 99}}, "/resources/gpus"),
+    ({"command": ["true"], "workdir": "/tmp", "resources": {"gpu": 1}}, "/resources/gpu"),
+    ({"command": ["true"], "workdir": "/tmp", "name": "12"}, "/name"),
+    ({"command": ["true"], "workdir": "/tmp", "after": [{"task": "nobody"}]}, "/after/0/task"),
+    ({"command": ["true"], "workdir": "/tmp", "after": [{"task": 123456789}]}, "/after/0/task"),
+    ({"command": ["true"], "workdir": "/tmp", "limits": {"time": "soon"}}, "/limits/time"),
+])
+def test_a_bad_task_names_its_field(yard, body, field):
+    answer = ask(yard, "POST", "/api/v1/tasks", body, status=422)
+    assert answer.json["field"] == field
+
+
+def test_problems_speak_chinese_when_asked(yard):
+    answer = check("GET", "/api/v1/tasks/99999", yard.near("GET", "/api/v1/tasks/99999", headers={"Accept-Language": "zh-CN,en;q=0.5"}))
+    assert answer.status == 404 and "任务" in answer.json["detail"]
+
+
+def test_bad_parameters_and_bodies(yard):
+    for path in ("/api/v1/tasks?limit=x", "/api/v1/tasks?stat=open", "/api/v1/events?since=-1", "/api/v1/tasks/1/log?wait=1e9"):
+        ask(yard, "GET", path, status=422)
+    ask(yard, "POST", "/api/v1/tasks", b"{", status=400)
+    ask(yard, "POST", "/api/v1/tasks", b"[" * 100000, status=400)
+    ask(yard, "POST", "/api/v1/tasks/cancel", {}, status=422)
+    ask(yard, "POST", "/api/v1/tasks/priority", {"tasks": [1]}, status=422)
+
+
+def test_ends_last_and_leaves_no_operation_unseen(yard):
+    ask(yard, "POST", "/api/v1/tasks/cancel", {"all": True}, status=200)
+    ask(yard, "POST", "/api/v1/down", {}, status=200)
+    yard.process.wait(30)
+    missed = []
+    for method, path, _ in operations():
+        pattern = path.split("/")
+        fits = lambda seen: seen[0] == method and len(seen[1].split("/")) == len(pattern) and all(
+            p == w or p == "{task}" for p, w in zip(pattern, seen[1].split("/")))
+        if not any(fits(seen) for seen in SEEN):
+            missed.append(f"{method} {path}")
+    assert not missed

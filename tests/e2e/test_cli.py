@@ -1,0 +1,580 @@
+"""The command line against the real program, each test with a yard of its own, under a bare environment."""
+import json
+import os
+import pty
+import re
+import select
+import signal
+import stat
+import subprocess
+import sys
+import time
+
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BIN = os.path.abspath(os.environ.get("TRAINYARD_BIN", os.path.join(ROOT, "build/release/bin/trainyard")))
+DEADLINE = 60  # of anything that is waited for; nothing is timed
+
+
+class Yard:
+    def __init__(self, folder):
+        self.home = str(folder / "state")
+        self.work = str(folder / "work")
+        os.mkdir(self.work)
+        self.env = {"HOME": str(folder), "PATH": "/usr/bin:/bin", "TRAINYARD_HOME": self.home}
+
+    def start(self, *words, cwd=None, env=None, **more):
+        return subprocess.Popen([BIN, *words], cwd=cwd or self.work, env={**self.env, **(env or {})},
+                                stdin=more.pop("stdin", subprocess.DEVNULL), stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, **more)
+
+    def __call__(self, *words, code=0, **more):
+        process = self.start(*words, **more)
+        out, err = process.communicate(timeout=DEADLINE)
+        assert code is None or process.returncode == code, (words, process.returncode, out, err)
+        return Answer(process.returncode, out.decode(), err.decode())
+
+    def json(self, *words, **more):
+        return json.loads(self(*words, "--json", **more).out)
+
+    def up(self, *words):
+        return self("up", "--listen", "127.0.0.1:0", *words)
+
+    def pid(self):
+        return self.json("status")["pid"]
+
+    def task(self, task):
+        return self.json("show", str(task))
+
+
+class Answer:
+    def __init__(self, code, out, err):
+        self.code, self.out, self.err = code, out, err
+
+
+def until(what):
+    """Waits for a fact outside any process of ours."""
+    end = time.monotonic() + DEADLINE
+    while time.monotonic() < end:
+        value = what()
+        if value:
+            return value
+        time.sleep(0.01)
+    raise AssertionError("it never came true")
+
+
+@pytest.fixture
+def down_yard(tmp_path):
+    yard = Yard(tmp_path)
+    yield yard
+    yard("down", "--cancel", code=None)
+
+
+@pytest.fixture
+def yard(down_yard):
+    down_yard.up("--devices", "cpu:2")
+    return down_yard
+
+
+# ---- Autostart
+
+
+def test_run_starts_the_yard_and_passes_the_exit_code_on(down_yard):
+    answer = down_yard("run", "--wait", "sh", "-c", "exit 7", code=7)
+    assert "failed (7)" in answer.err
+    task = down_yard.task(1)
+    assert task["outcome"]["exit_code"] == 7 and task["outcome"]["signal"] is None
+    assert stat.S_IMODE(os.stat(down_yard.home).st_mode) == 0o700
+
+
+def test_two_clients_at_once_make_one_daemon(down_yard):
+    clients = [down_yard.start("run", "-q", "--wait", "true") for _ in range(4)]
+    ids = sorted(int(client.communicate(timeout=DEADLINE)[0]) for client in clients)
+    assert [client.returncode for client in clients] == [0, 0, 0, 0]
+    assert ids == [1, 2, 3, 4]
+
+
+def test_the_daemon_keeps_nothing_of_the_shell(down_yard):
+    read, write = os.pipe()
+    down_yard("run", "-q", "true", pass_fds=[write])
+    os.close(write)
+    ready, _, _ = select.select([read], [], [], DEADLINE)
+    assert ready and os.read(read, 1) == b""  # nobody holds the other end any more
+    os.close(read)
+    pid = down_yard.pid()
+    assert os.readlink(f"/proc/{pid}/cwd") == "/"
+    assert os.getsid(pid) != os.getsid(0)
+    with open(f"/proc/{pid}/cmdline", "rb") as file:
+        assert file.read().split(b"\0")[1:3] == [b"up", b"--foreground"]
+
+
+def test_down_is_an_intent_that_run_overrides(yard):
+    yard("down")
+    answer = yard("ls", code=4)
+    assert "down since" in answer.err and "trainyard up" in answer.err
+    assert "已于" in yard("--lang", "zh", "status", code=4).err
+    assert yard("down").out.startswith("The yard is down already")
+    yard("run", "--wait", "true")
+    assert len(yard.json("devices")["items"]) == 2  # with the options it was first started with
+
+
+def test_without_a_yard_the_others_say_so(down_yard):
+    answer = down_yard("ls", code=4)
+    assert answer.out == "" and "trainyard up" in answer.err
+    assert not os.path.exists(down_yard.home)
+
+
+def test_a_killed_daemon_is_started_again_by_the_next_look(yard):
+    yard("run", "-q", "-n", "long", "sleep", "600")
+    until(lambda: yard.task(1)["state"] == "running")
+    os.kill(yard.pid(), signal.SIGKILL)
+    answer = yard("ls")
+    assert "started again" in answer.err
+    until(lambda: yard.task(1)["state"] == "running")
+    assert len(yard.task(1)["attempts"]) == 1
+
+
+def test_who_waits_while_the_daemon_is_killed_gets_the_end_all_the_same(yard):
+    fifo = os.path.join(yard.work, "go")
+    os.mkfifo(fifo)
+    waiting = yard.start("run", "--wait", "sh", "-c", "read x < go; exit 3")
+    until(lambda: yard.json("ls")["items"] and yard.task(1)["state"] == "running")
+    os.kill(yard.pid(), signal.SIGKILL)
+    line = waiting.stderr.readline().decode()
+    while "daemon has ended" not in line:
+        line = waiting.stderr.readline().decode()
+        assert line
+    yard("up")
+    with open(fifo, "w") as file:
+        file.write("x\n")
+    _, err = waiting.communicate(timeout=DEADLINE)
+    assert waiting.returncode == 3, err
+    assert b"is back" in err
+
+
+def test_a_failed_start_is_one_sentence(down_yard):
+    answer = down_yard("up", "--devices", "gpu:99", code=None)
+    assert answer.code in (1, 2)
+    assert answer.out == "" and len(answer.err.splitlines()) == 1 and "gpu:99" in answer.err
+    down_yard.up()  # the bad option was not kept
+
+
+def test_up_says_five_facts_and_the_tunnel_under_ssh(down_yard):
+    answer = down_yard("up", "--listen", "127.0.0.1:0", env={"SSH_CONNECTION": "10.0.0.9 51000 10.0.0.5 22"})
+    for fact in ("address", "devices", "state folder", "after logout", "after a reboot"):
+        assert fact in answer.out
+    port = re.search(r"http://127\.0\.0\.1:(\d+)", answer.out).group(1)
+    assert f"ssh -L {port}:127.0.0.1:{port} " in answer.out and "@10.0.0.5" in answer.out
+
+
+def test_a_second_up_says_so_and_refuses_other_options(yard):
+    assert "already" in yard("up").out
+    assert "already" in yard("up", "--devices", "cpu:2").out
+    answer = yard("up", "--devices", "cpu:1", code=1)
+    assert "trainyard down" in answer.err
+
+
+# ---- Bad input: one sentence, the right code, nothing half-made
+
+
+@pytest.mark.parametrize("words, code, said", [
+    (["run"], 2, "no command"),
+    (["run", "no-such-program-here"], 2, "no-such-program-here"),
+    (["run", "./missing.sh"], 2, "missing.sh"),
+    (["run", "-C", "/no/such/folder", "true"], 2, "/no/such/folder"),
+    (["run", "--wiat", "true"], 2, "--wait"),
+    (["run", "-wait", "true"], 2, "--wait"),
+    (["run", "—wait", "true"], 2, "long dash"),
+    (["run", "--name", "12", "true"], 2, "12"),
+    (["run", "--name", "@x", "true"], 2, "@x"),
+    (["run", "-g", "lots", "true"], 2, "lots"),
+    (["run", "-g", "9", "true"], 2, "9"),
+    (["run", "--after", "999", "true"], 2, "999"),
+    (["run", "--after", "12:maybe", "true"], 2, "12:maybe"),
+    (["run", "--begin", "25:00", "true"], 2, "25:00"),
+    (["run", "--time", "soon", "true"], 2, "soon"),
+    (["run", "--mem", "lots", "true"], 2, "lots"),
+    (["run", "--retry", "-1", "true"], 2, "--retry"),
+    (["run", "--priority", "urgent", "true"], 2, "urgent"),
+    (["run", "-e", "NOEQUALS", "true"], 2, "NOEQUALS"),
+    (["run", "--shell", "a", "b"], 2, "quotes"),
+    (["run", "-n"], 2, "-n"),
+    (["rnu", "true"], 2, "run"),
+    (["submit"], 2, "task file"),
+    (["submit", "missing.yaml"], 2, "missing.yaml"),
+    (["submit", "--bulk", "missing.jsonl"], 2, "missing.jsonl"),
+    (["show", "999"], 3, "999"),
+    (["show", "nobody"], 3, "nobody"),
+    (["why", "999"], 3, "999"),
+    (["logs", "999"], 3, "999"),
+    (["wait", "999"], 3, "999"),
+    (["wait", "9-3"], 2, "9-3"),
+    (["cancel"], 2, "--tag"),
+    (["cancel", "999"], 3, "999"),
+    (["cancel", "--all", "1"], 2, "--all"),
+    (["priority", "12x", "1"], 2, "12x"),
+    (["events", "--since", "x"], 2, "--since"),
+    (["ls", "--limit", "0"], 2, "--limit"),
+    (["ls", "extra"], 2, "extra"),
+    (["ls", "--lang", "fr"], 2, "fr"),
+    (["ls", "--config", "missing.yaml"], 2, "missing.yaml"),
+])
+def test_bad_input_is_refused_with_a_sentence(yard, words, code, said):
+    answer = yard(*words, code=code)
+    assert answer.out == ""
+    assert said in answer.err and answer.err.startswith("trainyard: ")
+    assert yard.json("ls", "-a")["items"] == []
+
+
+def test_a_word_over_the_kernels_limit_is_named(yard):
+    with open(os.path.join(yard.work, "long.yaml"), "w") as file:
+        json.dump({"command": ["echo", "x" * 200_000]}, file)
+    assert "128" in yard("submit", "long.yaml", code=2).err
+
+
+def test_a_state_folder_that_cannot_be_used_is_named(tmp_path):
+    yard = Yard(tmp_path)
+    with open(yard.home, "w"):
+        pass
+    answer = yard("run", "true", code=2)
+    assert yard.home in answer.err and "TRAINYARD_HOME" in answer.err
+
+
+def test_without_a_home_the_variable_to_set_is_named(down_yard):
+    answer = subprocess.run([BIN, "run", "true"], env={"PATH": "/usr/bin:/bin"}, capture_output=True, timeout=DEADLINE)
+    assert answer.returncode == 2 and b"TRAINYARD_HOME" in answer.stderr
+
+
+def test_a_config_with_an_unknown_key_names_line_and_nearest(down_yard):
+    path = os.path.join(down_yard.work, "c.yaml")
+    with open(path, "w") as file:
+        file.write("listen: 127.0.0.1:0\ndevises: cpu:2\n")
+    answer = down_yard("up", "--config", path, code=2)
+    assert "line 2" in answer.err and "devices" in answer.err and path in answer.err
+
+
+def test_the_config_moves_the_state_and_chooses_the_devices(down_yard):
+    del down_yard.env["TRAINYARD_HOME"]
+    folder = os.path.join(down_yard.env["HOME"], ".config/trainyard")
+    os.makedirs(folder)
+    with open(os.path.join(folder, "trainyard.yaml"), "w") as file:
+        file.write(f"listen: 127.0.0.1:0\ndevices: cpu:2\nlanguage: zh\npaths: {{state: {down_yard.home}}}\n")
+    assert "已排入" in down_yard("run", "true").out
+    status = down_yard.json("status")
+    assert status["home"] == down_yard.home and status["counts"]["devices"] == 2
+    assert down_yard.json("config")["file"].endswith("trainyard.yaml")
+
+
+# ---- Commands are kept as typed
+
+
+def test_argv_arrives_byte_for_byte(yard):
+    argv = ["", "a b", "'\"$*\\", "line\nbreak", "--wait", "-", "é😀", b"\xff\xfe".decode("utf-8", "surrogateescape")]
+    script = "import os,sys; sys.stdout.buffer.write(b'\\0'.join(map(os.fsencode, sys.argv[1:])))"
+    process = yard.start("run", "--wait", "-q", "/usr/bin/python3", "-c", script, *argv)
+    assert process.wait(timeout=DEADLINE) == 0
+    raw = yard.start("logs", "--raw", "1").communicate(timeout=DEADLINE)[0]
+    assert raw == b"\0".join(os.fsencode(word) for word in argv)
+
+
+def test_the_shells_variables_go_along_scrubbed(yard):
+    env = {"FOO": "bar baz", "RANK": "3", "CUDA_VISIBLE_DEVICES": "7", "TRAINYARD_TASK": "99", "SLURM_JOB_ID": "5"}
+    script = "import os,json; print(json.dumps(dict(os.environ)))"
+    yard("run", "-q", "--wait", "-e", "SEED=7", "/usr/bin/python3", "-c", script, env=env)
+    seen = json.loads(yard("logs", "1").out)
+    assert seen["FOO"] == "bar baz" and seen["SEED"] == "7" and seen["TRAINYARD_TASK"] == "1"
+    assert "RANK" not in seen and "SLURM_JOB_ID" not in seen and seen["CUDA_VISIBLE_DEVICES"] == ""
+    yard("run", "-q", "--wait", "--clean-env", "/usr/bin/python3", "-c", script, env=env)
+    assert "FOO" not in json.loads(yard("logs", "2").out)
+
+
+def test_a_shell_line_runs_through_sh(yard):
+    yard("run", "-q", "--wait", "--shell", "echo a | tr a b; exit 4", code=4)
+    assert yard("logs", "1").out == "b\n"
+
+
+def test_secrets_are_masked(yard):
+    env = {"MY_API_KEY": "sesame-1"}
+    answers = [yard("run", "-e", "DB_PASSWORD=sesame-2", "--hold", "true", env=env),
+               yard("run", "--dry-run", "-e", "DB_PASSWORD=sesame-2", "true", env=env),
+               yard("show", "1"), yard("show", "1", "--json"), yard("ls", "--json"), yard("events", "--json")]
+    assert all("sesame" not in answer.out + answer.err for answer in answers)
+
+
+def test_code_is_hashed_and_its_commit_read(yard):
+    os.makedirs(os.path.join(yard.work, ".git"))
+    with open(os.path.join(yard.work, ".git/HEAD"), "w") as file:
+        file.write("0123456789abcdef0123456789abcdef01234567\n")
+    with open(os.path.join(yard.work, "train.py"), "w") as file:
+        file.write("print(1)\n")
+    yard("run", "-q", "--hold", "/usr/bin/python3", "train.py")
+    code = yard.task(1)["spec"]["code"]
+    assert code["commit"].startswith("0123456789") and code["repository"] == yard.work
+    assert code["files"][0]["path"] == yard.work + "/train.py" and len(code["files"][0]["sha256"]) == 64
+
+
+def test_a_requirements_file_is_named_once_and_not_used(yard):
+    with open(os.path.join(yard.work, "requirements.txt"), "w") as file:
+        file.write("nonsense\n")
+    answer = yard("run", "--wait", "true")
+    assert answer.err.count("requirements.txt") == 1 and "requirements.txt" not in answer.out
+
+
+def test_hints_stay_off_stdout(yard):
+    with open(os.path.join(yard.work, "requirements.txt"), "w"):
+        pass
+    assert yard("run", "-q", "--hold", "true").out == "1\n"
+    assert json.loads(yard("run", "--json", "--hold", "true").out)["id"] == 2
+    assert json.loads(yard("run", "--json", "--wait", "true").out)["outcome"]["kind"] == "succeeded"
+    assert "logs -f" in yard("run", "--hold", "true").err
+
+
+# ---- Task files and bulk
+
+
+def test_a_task_file_becomes_a_task_and_options_win(yard):
+    with open(os.path.join(yard.work, "t.yaml"), "w") as file:
+        file.write("name: digits\ncommand: [/bin/echo, 1e-4, 3.10, yes]\ntags: [a]\nvariables: {SEED: 7}\n")
+    yard("submit", "t.yaml", "-q", "--wait", "-n", "other", "--tag", "b")
+    task = yard.task("other")
+    assert task["tags"] == ["a", "b"] and task["spec"]["variables"] == {"SEED": "7"}
+    assert yard("logs", "@last").out == "1e-4 3.10 yes\n"
+
+
+def test_a_bad_task_file_names_line_and_key(yard):
+    with open(os.path.join(yard.work, "t.yaml"), "w") as file:
+        file.write("command: ['true']\nresources:\n  gpu: 1\n")
+    answer = yard("submit", "t.yaml", code=2)
+    assert "t.yaml:3" in answer.err and "gpus" in answer.err
+
+
+def test_bulk_queues_all_or_nothing(yard):
+    lines = [json.dumps({"command": ["true"], "name": f"n{i}"}) for i in range(50)]
+    with open(os.path.join(yard.work, "good.jsonl"), "w") as file:
+        file.write("\n".join(lines))
+    with open(os.path.join(yard.work, "bad.jsonl"), "w") as file:
+        file.write("\n".join(lines[:7] + ['{"command":["true"],"nmae":"x"}'] + lines[8:]))
+    assert "8" in yard("submit", "--bulk", "bad.jsonl", code=2).err
+    assert yard.json("ls", "-a")["items"] == []
+    assert yard("submit", "--bulk", "good.jsonl", "-q").out == "1-50\n"
+    yard("wait", "1-50")
+    with open(os.path.join(yard.work, "good.jsonl")) as stdin:
+        assert yard("submit", "--bulk", "-", "-q", stdin=stdin).out == "51-100\n"
+
+
+# ---- Lists and acts
+
+
+def test_a_waiting_task_says_why_in_both_languages(yard):
+    yard("run", "-q", "-g", "2", "-n", "big", "sleep", "600")
+    yard("run", "-q", "-n", "next", "true")
+    until(lambda: yard.task(1)["state"] == "running")
+    assert "big" in yard("why", "2").out or "1" in yard("why", "2").out
+    assert re.search("[一-鿿]", yard("why", "2", "--lang", "zh").out)
+    rows = yard("ls").out.splitlines()
+    assert "big" in rows[1] and "running" in rows[1] and "next" in rows[2] and "waiting" in rows[2]
+
+
+def test_acts_take_many_ids_ranges_and_tags(yard):
+    for name in "abcde":
+        yard("run", "-q", "--hold", "-n", name, "--tag", "x" if name in "de" else "y", "true")
+    assert len(yard("release", "1-2").out.splitlines()) == 2
+    yard("wait", "1-2")
+    assert len(yard("cancel", "--tag", "x").out.splitlines()) == 2
+    yard("priority", "high", "c")
+    assert yard.task("c")["priority"] == 100
+    yard("priority", "-5", "3")
+    assert yard.task("c")["priority"] == -5
+    answer = yard("release", "3", "99", code=3)
+    assert "3" in answer.out and "99" in answer.err
+    yard("wait", "c")
+    yard("rm", "1-2")
+    yard("show", "1", code=3)
+    assert [item["ok"] for item in yard.json("cancel", "4", code=None)["items"]] == [False]
+
+
+def test_cancel_all_pauses_the_queue(yard):
+    for _ in range(3):
+        yard("run", "-q", "sleep", "600")
+    yard("cancel", "--all")
+    assert yard.json("status")["queue"]["paused"]
+    yard("wait", "1-3", code=1)
+    assert yard("wait", "1", code=130).err.count("cancelled") == 1
+    yard("resume")
+    yard("run", "--wait", "true")
+
+
+def test_exit_codes_of_a_waited_task(yard):
+    assert yard("run", "--wait", "sh", "-c", "kill -9 $$", code=137)
+    assert yard("run", "--wait", "--time", "200ms", "sleep", "600", code=124)
+    assert yard("run", "--wait", "missing-program", code=125)
+    assert yard("run", "-f", "sh", "-c", "echo out; exit 5", code=5).out == "out\n"
+
+
+def test_json_is_alone_on_stdout(yard):
+    yard("run", "-q", "--wait", "sh", "-c", "echo hello; exit 1", code=1)
+    for words in (["ls"], ["ls", "-a"], ["show", "1"], ["why", "1"], ["devices"], ["status"], ["config"], ["version"],
+                  ["wait", "1"], ["run", "true"], ["cancel", "1"], ["pause"], ["resume"]):
+        answer = yard(*words, "--json", code=None) if words[0] != "run" else yard("run", "--json", "true")
+        json.loads(answer.out)
+    for line in yard("events", "--json").out.splitlines():
+        assert {"seq", "at", "kind"} <= json.loads(line).keys()
+
+
+# ---- Logs
+
+
+def test_a_failed_task_shows_its_last_lines_and_the_exception(yard):
+    with open(os.path.join(yard.work, "bad.py"), "w") as file:
+        file.write("for i in range(40): print('line', i)\nraise ValueError('no such shape')\n")
+    answer = yard("run", "--wait", "/usr/bin/python3", "bad.py", code=1)
+    assert "line 39" in answer.err and "line 5\n" not in answer.err
+    assert "ValueError: no such shape" in answer.err
+    assert "ValueError: no such shape" in yard("show", "1").out
+
+
+def test_follow_shows_lines_as_they_come(yard):
+    for name in ("one", "two"):
+        os.mkfifo(os.path.join(yard.work, name))
+    process = yard.start("run", "-f", "-q", "sh", "-c", "echo first; read x < one; echo second; read x < two")
+    assert process.stdout.readline() == b"1\n"
+    assert process.stdout.readline() == b"first\n"
+    with open(os.path.join(yard.work, "one"), "w") as file:
+        file.write("\n")
+    assert process.stdout.readline() == b"second\n"
+    with open(os.path.join(yard.work, "two"), "w") as file:
+        file.write("\n")
+    assert process.wait(timeout=DEADLINE) == 0
+
+
+def test_control_c_leaves_the_task_running_and_says_so(yard):
+    process = yard.start("run", "-f", "-q", "sh", "-c", "echo begun; sleep 600")
+    assert process.stdout.readline() == b"1\n"
+    assert process.stdout.readline() == b"begun\n"
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=DEADLINE)
+    assert process.returncode == 130 and b"goes on" in err and b"cancel 1" in err
+    assert yard.task(1)["state"] == "running"
+
+
+def test_hostile_output_is_tame_unless_raw(yard):
+    evil = r"\033]0;title\007\033[31mred\033[0m\r10%%\r20%%\n\377\n"
+    yard("run", "-q", "--wait", "-n", "evil", "printf", evil)
+    assert yard("logs", "1").out == "20%\n\N{REPLACEMENT CHARACTER}\n"
+    raw = yard.start("logs", "--raw", "1").communicate(timeout=DEADLINE)[0]
+    assert raw.startswith(b"\x1b]0;title") and raw.endswith(b"\xff\n")
+
+
+def test_tail_gives_the_last_lines(yard):
+    yard("run", "-q", "--wait", "seq", "1", "5000")
+    assert yard("logs", "--tail", "3", "1").out == "4998\n4999\n5000\n"
+    assert yard("logs", "--tail", "0", "1").out == ""
+    assert len(yard("logs", "--tail", "9999", "1").out.splitlines()) == 5000
+
+
+def test_logs_of_a_task_not_begun_say_so_and_with_follow_wait(yard):
+    yard("run", "-q", "--hold", "echo", "late")
+    answer = yard("logs", "1")
+    assert answer.out == "" and "not begun" in answer.err
+    process = yard.start("logs", "-f", "1")
+    assert b"not begun" in process.stderr.readline()
+    yard("release", "1")
+    out, _ = process.communicate(timeout=DEADLINE)
+    assert out == b"late\n" and process.returncode == 0
+    yard("run", "-q", "--hold", "true")
+    yard("cancel", "2")
+    assert "never ran" in yard("logs", "-f", "2").err
+
+
+def test_each_run_has_its_log(yard):
+    yard("run", "-q", "--wait", "sh", "-c", "echo $TRAINYARD_ATTEMPT; exit 3", code=3)
+    yard("retry", "1")
+    yard("wait", "1", code=3)
+    assert yard("logs", "1").out == "2\n"
+    assert yard("logs", "1.1").out == "1\n"
+    assert yard("logs", "--attempt", "1", "1").out == "1\n"
+    assert yard("logs", "1.7", code=3).out == ""
+
+
+def test_events_follow_a_task_through(yard):
+    process = yard.start("events", "-f", "--json")
+    yard("run", "-q", "--wait", "true")
+    kinds = []
+    while "task.ended" not in kinds:
+        event = json.loads(process.stdout.readline())
+        kinds.append(event["kind"])
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=DEADLINE)
+    for kind in ("task.submitted", "lease.granted", "attempt.started", "attempt.ended", "lease.released"):
+        assert kind in kinds
+
+
+# ---- On a terminal
+
+
+def on_terminal(yard, words, env=None, columns=80):
+    """What a terminal of that width shows."""
+    master, slave = pty.openpty()
+    import fcntl
+    import struct
+    import termios
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    process = subprocess.Popen([BIN, *words], cwd=yard.work, env={**yard.env, "TERM": "xterm", **(env or {})},
+                               stdin=slave, stdout=slave, stderr=slave)
+    os.close(slave)
+    seen = b""
+    while True:
+        try:
+            block = os.read(master, 65536)
+        except OSError:
+            break
+        if not block:
+            break
+        seen += block
+    os.close(master)
+    process.wait(timeout=DEADLINE)
+    return seen.decode()
+
+
+def test_colours_are_for_terminals_and_no_color_is_honoured(yard):
+    yard("run", "-q", "--wait", "false", code=1)
+    assert "\x1b[" in on_terminal(yard, ["ls"])
+    assert "\x1b[" not in on_terminal(yard, ["ls"], env={"NO_COLOR": "1"})
+    assert "\x1b[" not in yard("ls").out
+
+
+def test_no_line_of_ls_is_wider_than_the_terminal(yard):
+    yard("run", "-q", "--wait", "-n", "训练" * 40, "sh", "-c", "exit 3", code=3)
+    for line in on_terminal(yard, ["ls"], env={"NO_COLOR": "1"}, columns=100).splitlines():
+        assert sum(2 if "一" <= c <= "鿿" else 1 for c in line) <= 100
+
+
+def test_hostile_names_do_not_reach_the_terminal(yard):
+    answer = yard("run", "-q", "--hold", "-n", "a\x1b[31mb", "true", code=None)
+    seen = on_terminal(yard, ["ls", "-a"], env={"NO_COLOR": "1"}) + answer.err
+    assert "\x1b[31m" not in seen
+
+
+# ---- Words
+
+
+def test_help_speaks_both_languages_and_every_command_has_its_own(down_yard):
+    assert "Usage:" in down_yard("--help").out
+    assert "用法" in down_yard("--lang", "zh", "--help").out
+    assert "用法" in down_yard("--help", env={"LC_ALL": "zh_CN.UTF-8"}).out
+    for command in re.findall(r"^  (\w+) ", down_yard("--help").out, re.M):
+        assert f"trainyard {command}" in down_yard(command, "--help").out
+        assert re.search("[一-鿿]", down_yard(command, "--help", "--lang=zh").out)
+
+
+def test_doctor_needs_no_yard_and_starts_none(down_yard):
+    answer = down_yard("doctor", "--json", code=None)
+    checks = {item["check"]: item["level"] for item in json.loads(answer.out)["items"]}
+    assert {"state_folder", "daemon", "containment", "shim", "python", "machine", "gpus", "logout"} <= checks.keys()
+    assert checks["shim"] == "good" and not os.path.exists(down_yard.home)
+    assert "doctor" not in down_yard("doctor", code=None).err
+
+
+if __name__ == "__main__":
+    sys.exit(pytest.main([__file__, "-q"]))
