@@ -46,7 +46,8 @@ std::optional<std::string> Sha256OfFile(const std::string& path, int64_t limit) 
   SHA256_Init(&state);
   char buffer[65536];
   ssize_t count;
-  while ((count = read(fd, buffer, sizeof buffer)) > 0) SHA256_Update(&state, buffer, static_cast<size_t>(count));
+  while ((count = read(fd, buffer, sizeof buffer)) > 0)
+    SHA256_Update(&state, buffer, static_cast<size_t>(count));
   close(fd);
   unsigned char digest[SHA256_DIGEST_LENGTH];
   SHA256_Final(digest, &state);

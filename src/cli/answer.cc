@@ -8,7 +8,8 @@ namespace json = boost::json;
 
 const json::value* At(const json::value& value, std::string_view key) {
   const json::object* object = value.if_object();
-  const json::value* found = object ? object->if_contains(json::string_view(key.data(), key.size())) : nullptr;
+  const json::value* found =
+      object ? object->if_contains(json::string_view(key.data(), key.size())) : nullptr;
   return found && !found->is_null() ? found : nullptr;
 }
 
@@ -29,9 +30,9 @@ std::optional<int64_t> IntAt(const json::value& object, std::string_view key) {
 std::optional<double> RealAt(const json::value& object, std::string_view key) {
   const json::value* value = At(object, key);
   if (!value || !value->is_number()) return std::nullopt;
-  return value->is_double() ? value->get_double()
-                            : value->is_int64() ? static_cast<double>(value->get_int64())
-                                                : static_cast<double>(value->get_uint64());
+  return value->is_double()  ? value->get_double()
+         : value->is_int64() ? static_cast<double>(value->get_int64())
+                             : static_cast<double>(value->get_uint64());
 }
 
 bool FlagAt(const json::value& object, std::string_view key) {

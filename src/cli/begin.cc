@@ -41,7 +41,8 @@ std::optional<Time> Local(int year, int month, int day, Clock clock) {
   parts.tm_isdst = -1;
   time_t seconds_since = mktime(&parts);
   // mktime mends 30 February to 2 March; nobody meant that.
-  if (seconds_since == -1 || (parts.tm_mday != day && clock.hour != 24) || parts.tm_mon != month - 1) return std::nullopt;
+  if (seconds_since == -1 || (parts.tm_mday != day && clock.hour != 24) || parts.tm_mon != month - 1)
+    return std::nullopt;
   return Time(seconds(seconds_since));
 }
 

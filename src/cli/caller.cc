@@ -18,11 +18,21 @@ std::string OptionOf(const std::string& field) {
     const char *field, *option;
   };
   static constexpr Pair kOptions[] = {
-      {"/resources/gpus", "--gpus"}, {"/resources/cpus", "--cpus"}, {"/resources/memory", "--mem"},
-      {"/limits/time", "--time"},    {"/limits/idle", "--idle"},    {"/retry/max", "--retry"},
-      {"/retry", "--retry"},         {"/workdir", "--workdir"},     {"/name", "--name"},
-      {"/after", "--after"},         {"/begin", "--begin"},         {"/priority", "--priority"},
-      {"/variables", "--env"},       {"/tags", "--tag"},            {"/command/0", "command"},
+      {"/resources/gpus", "--gpus"},
+      {"/resources/cpus", "--cpus"},
+      {"/resources/memory", "--mem"},
+      {"/limits/time", "--time"},
+      {"/limits/idle", "--idle"},
+      {"/retry/max", "--retry"},
+      {"/retry", "--retry"},
+      {"/workdir", "--workdir"},
+      {"/name", "--name"},
+      {"/after", "--after"},
+      {"/begin", "--begin"},
+      {"/priority", "--priority"},
+      {"/variables", "--env"},
+      {"/tags", "--tag"},
+      {"/command/0", "command"},
   };
   for (const Pair& pair : kOptions)
     if (field == pair.field || field.rfind(std::string(pair.field) + "/", 0) == 0) return pair.option;
@@ -33,22 +43,31 @@ std::string OptionOf(const std::string& field) {
   return dotted;
 }
 
-void Write(FILE* stream, std::string_view text) { fwrite(text.data(), 1, text.size(), stream); }
+void Write(FILE* stream, std::string_view text) {
+  fwrite(text.data(), 1, text.size(), stream);
+}
 
 }  // namespace
 
 int ExitCodeOf(const Error& error) {
   switch (error.code) {
-    case Code::kInvalid: return kRefused;
-    case Code::kNotFound: return kUnknown;
-    case Code::kConflict: return kFailed;
-    case Code::kUnavailable: return kUnreachable;
-    case Code::kInternal: return kFailed;
+    case Code::kInvalid:
+      return kRefused;
+    case Code::kNotFound:
+      return kUnknown;
+    case Code::kConflict:
+      return kFailed;
+    case Code::kUnavailable:
+      return kUnreachable;
+    case Code::kInternal:
+      return kFailed;
   }
   return kFailed;
 }
 
-std::string Caller::Words(const Message& message) const { return Printable(Render(message, language, WallClock())); }
+std::string Caller::Words(const Message& message) const {
+  return Printable(Render(message, language, WallClock()));
+}
 
 std::string Caller::Painted(Paint paint, std::string_view text) const {
   if (!colours || paint == Paint::kPlain || text.empty()) return std::string(text);
@@ -56,11 +75,17 @@ std::string Caller::Painted(Paint paint, std::string_view text) const {
   return std::string("\x1b[") + kCodes[static_cast<int>(paint)] + "m" + std::string(text) + "\x1b[0m";
 }
 
-void Caller::Print(std::string_view text) const { Write(stdout, text); }
+void Caller::Print(std::string_view text) const {
+  Write(stdout, text);
+}
 
-void Caller::Say(const Message& message) const { Write(stdout, Words(message) + "\n"); }
+void Caller::Say(const Message& message) const {
+  Write(stdout, Words(message) + "\n");
+}
 
-void Caller::Note(const Message& message) const { PrintError(Words(message) + "\n"); }
+void Caller::Note(const Message& message) const {
+  PrintError(Words(message) + "\n");
+}
 
 void Caller::PrintError(std::string_view text) const {
   fflush(stdout);
@@ -93,6 +118,8 @@ void LookAround(Caller& caller) {
   if (caller.width == 0) caller.width = 80;
 }
 
-Time WallClock() { return FromNanos(WallNanos()); }
+Time WallClock() {
+  return FromNanos(WallNanos());
+}
 
 }  // namespace ty

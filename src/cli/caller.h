@@ -23,7 +23,7 @@ class Caller {
  public:
   Language language = Language::kEnglish;
   bool json = false;
-  StatePaths state;      // home is absolute; empty when the environment names none
+  StatePaths state;  // home is absolute; empty when the environment names none
   Config config;
   DaemonMain daemon = nullptr;
 
@@ -34,11 +34,11 @@ class Caller {
   std::string Words(const Message& message) const;
   std::string Painted(Paint paint, std::string_view text) const;
 
-  void Print(std::string_view text) const;    // stdout, as it is
-  void Say(const Message& message) const;     // stdout, a line
-  void Note(const Message& message) const;    // stderr, a line: hints and what happens meanwhile
+  void Print(std::string_view text) const;       // stdout, as it is
+  void Say(const Message& message) const;        // stdout, a line
+  void Note(const Message& message) const;       // stderr, a line: hints and what happens meanwhile
   void PrintError(std::string_view text) const;  // stderr, as it is
-  int Complain(const Error& error) const;     // stderr, "trainyard: …"; the exit code that belongs to it
+  int Complain(const Error& error) const;        // stderr, "trainyard: …"; the exit code that belongs to it
 
   // "en" or "zh": for Accept-Language and the daemon.
   const char* LanguageCode() const { return language == Language::kChinese ? "zh" : "en"; }

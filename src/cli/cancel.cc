@@ -15,8 +15,9 @@ int Cancel(Caller& caller, const Invocation& invocation) {
   bool all = invocation.Has("all");
   if (all && (!invocation.words.empty() || invocation.Has("tag")))
     return caller.Complain({Code::kInvalid, msg::CliAllAlone{}, {}});
-  int code = Act(caller, {.route = "cancel", .tasks = invocation.words, .tag = invocation.Value("tag"), .all = all},
-                 msg::CliDoneCancel::kId);
+  int code =
+      Act(caller, {.route = "cancel", .tasks = invocation.words, .tag = invocation.Value("tag"), .all = all},
+          msg::CliDoneCancel::kId);
   if (all && code == kDone) caller.Note(msg::CliQueuePausedByAll{});
   return code;
 }

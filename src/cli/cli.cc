@@ -61,7 +61,8 @@ Status FindState(Caller& caller, const Invocation& invocation) {
   if (!config) return Forward(config.error());
   caller.config = std::move(*config);
   caller.state = StatePaths::FromEnvironment();
-  if (Environment("TRAINYARD_HOME").empty() && !caller.config.state.empty()) caller.state.home = caller.config.state;
+  if (Environment("TRAINYARD_HOME").empty() && !caller.config.state.empty())
+    caller.state.home = caller.config.state;
   return {};
 }
 

@@ -1,5 +1,5 @@
-// The command line: reads argv, runs one command, returns its exit code (contracts C14). It talks only to the API
-// over the yard's socket; `daemon` is what `up --foreground` calls.
+// The command line: reads argv, runs one command, returns its exit code (contracts C14). It talks only to the
+// API over the yard's socket; `daemon` is what `up --foreground` calls.
 #pragma once
 
 #include "cli/daemon_options.h"

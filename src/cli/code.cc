@@ -17,8 +17,8 @@ bool LooksLikeScript(std::string_view path) {
   size_t dot = path.rfind('.');
   if (dot == std::string_view::npos || path.find('/', dot) != std::string_view::npos) return false;
   std::string_view end = path.substr(dot + 1);
-  for (std::string_view known : {"py", "sh", "bash", "yaml", "yml", "json", "toml", "ini", "cfg", "conf", "r", "R", "jl",
-                                 "lua", "pl", "m", "ipynb"})
+  for (std::string_view known : {"py", "sh", "bash", "yaml", "yml", "json", "toml", "ini", "cfg", "conf", "r",
+                                 "R", "jl", "lua", "pl", "m", "ipynb"})
     if (end == known) return true;
   return false;
 }

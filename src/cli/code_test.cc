@@ -35,8 +35,8 @@ TEST_F(Folder, ScriptsNamedInTheCommandAreFoundOnce) {
   Write("data.bin", "x");
   mkdir((path_ + "/folder.py").c_str(), 0700);
   mkfifo((path_ + "/pipe.py").c_str(), 0600);
-  EXPECT_EQ(ScriptsIn({"python", "train.py", "./train.py", "--config=conf/a.yaml", "data.bin", "folder.py", "pipe.py",
-                       "missing.py"},
+  EXPECT_EQ(ScriptsIn({"python", "train.py", "./train.py", "--config=conf/a.yaml", "data.bin", "folder.py",
+                       "pipe.py", "missing.py"},
                       path_),
             (std::vector<std::string>{path_ + "/train.py", path_ + "/conf/a.yaml"}));
 }
@@ -45,7 +45,8 @@ TEST_F(Folder, TheCommitIsReadFromLooseAndPackedBranches) {
   Write(".git/HEAD", "ref: refs/heads/main\n");
   EXPECT_EQ(FindRepository(path_).folder, path_);
   EXPECT_EQ(FindRepository(path_).commit, "");  // no commit yet
-  Write(".git/packed-refs", "# pack-refs with: peeled\n" + std::string(40, 'a') + " refs/heads/old\n" + commit_ + " refs/heads/main\n");
+  Write(".git/packed-refs", "# pack-refs with: peeled\n" + std::string(40, 'a') + " refs/heads/old\n" +
+                                commit_ + " refs/heads/main\n");
   EXPECT_EQ(FindRepository(path_).commit, commit_);
   Write(".git/refs/heads/main", std::string(40, 'b') + "\n");
   EXPECT_EQ(FindRepository(path_).commit, std::string(40, 'b'));

@@ -33,7 +33,9 @@ std::string_view KeyOf(const Option& option) {
   return names.substr(0, names.find(','));
 }
 
-std::span<const Command* const> Commands() { return kCommands; }
+std::span<const Command* const> Commands() {
+  return kCommands;
+}
 
 const Command* FindCommand(std::string_view name) {
   for (const Command* command : kCommands)

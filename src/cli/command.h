@@ -53,9 +53,9 @@ std::span<const Command* const> Commands();
 const Command* FindCommand(std::string_view name);
 
 // Each is defined in the file of its name.
-extern const Command kUpCommand, kDownCommand, kStatusCommand, kDoctorCommand, kRunCommand, kSubmitCommand, kLsCommand,
-    kShowCommand, kWhyCommand, kLogsCommand, kWaitCommand, kCancelCommand, kHoldCommand, kReleaseCommand, kRetryCommand,
-    kPriorityCommand, kPauseCommand, kResumeCommand, kRmCommand, kDevicesCommand, kEventsCommand, kConfigCommand,
-    kVersionCommand, kDemoCommand;
+extern const Command kUpCommand, kDownCommand, kStatusCommand, kDoctorCommand, kRunCommand, kSubmitCommand,
+    kLsCommand, kShowCommand, kWhyCommand, kLogsCommand, kWaitCommand, kCancelCommand, kHoldCommand,
+    kReleaseCommand, kRetryCommand, kPriorityCommand, kPauseCommand, kResumeCommand, kRmCommand,
+    kDevicesCommand, kEventsCommand, kConfigCommand, kVersionCommand, kDemoCommand;
 
 }  // namespace ty

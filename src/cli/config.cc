@@ -17,7 +17,8 @@ namespace {
 
 // One value of a map, or a complaint that names file, line and key.
 Result<std::string> TextAt(const Yaml& value, const std::string& file, const std::string& key) {
-  if (value.kind != Yaml::Kind::kScalar) return Invalid(msg::ConfigNotText{.file = file, .line = value.line, .key = key});
+  if (value.kind != Yaml::Kind::kScalar)
+    return Invalid(msg::ConfigNotText{.file = file, .line = value.line, .key = key});
   return value.IsNull() ? std::string() : value.text;
 }
 
@@ -54,12 +55,13 @@ Result<Config> ParseConfig(std::string_view text, const std::string& file) {
   Config config;
   config.file = file;
   if (document->IsNull()) return config;
-  if (document->kind != Yaml::Kind::kMap) return Invalid(msg::ConfigNotMap{.file = file, .line = document->line});
+  if (document->kind != Yaml::Kind::kMap)
+    return Invalid(msg::ConfigNotMap{.file = file, .line = document->line});
   if (Status known = RefuseUnknown(*document, file, "", {"devices", "listen", "language", "paths"}); !known)
     return Forward(known.error());
 
-  for (auto [key, field] : {std::pair{"devices", &config.devices}, {"listen", &config.listen},
-                            {"language", &config.language}}) {
+  for (auto [key, field] :
+       {std::pair{"devices", &config.devices}, {"listen", &config.listen}, {"language", &config.language}}) {
     const Yaml* value = document->Find(key);
     if (!value) continue;
     auto read = TextAt(*value, file, key);
@@ -72,8 +74,7 @@ Result<Config> ParseConfig(std::string_view text, const std::string& file) {
 
   const Yaml* paths = document->Find("paths");
   if (!paths || paths->IsNull()) return config;
-  if (paths->kind != Yaml::Kind::kMap)
-    return Invalid(msg::ConfigNotPaths{.file = file, .line = paths->line});
+  if (paths->kind != Yaml::Kind::kMap) return Invalid(msg::ConfigNotPaths{.file = file, .line = paths->line});
   if (Status known = RefuseUnknown(*paths, file, "paths.", {"state"}); !known) return Forward(known.error());
   if (const Yaml* state = paths->Find("state")) {
     auto read = TextAt(*state, file, "paths.state");

@@ -1,5 +1,6 @@
-// Config is trainyard.yaml, read once into a struct: --config, else $XDG_CONFIG_HOME/trainyard/trainyard.yaml,
-// else ~/.config/trainyard/trainyard.yaml. Every key may be left out; an unknown one is an error naming the nearest.
+// Config is trainyard.yaml, read once into a struct: --config, else
+// $XDG_CONFIG_HOME/trainyard/trainyard.yaml, else ~/.config/trainyard/trainyard.yaml. Every key may be left
+// out; an unknown one is an error naming the nearest.
 //
 //   devices: cpu:2             # what `up --devices` takes
 //   listen: 127.0.0.1:7788     # what `up --listen` takes

@@ -16,11 +16,12 @@ int ShowConfig(Caller& caller, const Invocation&) {
   std::string devices = kept.devices.empty() ? config.devices : kept.devices;
   std::string listen = kept.listen.empty() ? config.listen : kept.listen;
   if (caller.json) {
-    boost::json::object shown{{"file", config.file.empty() ? boost::json::value() : boost::json::value(config.file)},
-                              {"devices", devices},
-                              {"listen", listen},
-                              {"language", caller.LanguageCode()},
-                              {"paths", {{"state", caller.state.home}}}};
+    boost::json::object shown{
+        {"file", config.file.empty() ? boost::json::value() : boost::json::value(config.file)},
+        {"devices", devices},
+        {"listen", listen},
+        {"language", caller.LanguageCode()},
+        {"paths", {{"state", caller.state.home}}}};
     caller.Print(boost::json::serialize(shown) + "\n");
     return kDone;
   }

@@ -14,7 +14,8 @@ Config Read(std::string_view text) {
 std::string Argument(const Message& message, const std::string& name) {
   for (const auto& [key, value] : message.args)
     if (key == name)
-      return std::holds_alternative<int64_t>(value) ? std::to_string(std::get<int64_t>(value)) : std::get<std::string>(value);
+      return std::holds_alternative<int64_t>(value) ? std::to_string(std::get<int64_t>(value))
+                                                    : std::get<std::string>(value);
   return "";
 }
 

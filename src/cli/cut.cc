@@ -67,11 +67,9 @@ Error UnknownOption(std::string_view word, const std::vector<Option>& options, c
   for (const std::string& each : known)
     if (each.substr(1) == name) nearest = each;  // "-wait" lacks a dash
   if (nearest.empty() && name.size() > 2) nearest = Nearest(name, known);
-  if (nearest.empty())
-    return {Code::kInvalid, msg::CliUnknownOption{.option = name, .command = command}, {}};
-  return {Code::kInvalid,
-          msg::CliUnknownOptionNear{.option = name, .nearest = nearest, .command = command},
-          {}};
+  if (nearest.empty()) return {Code::kInvalid, msg::CliUnknownOption{.option = name, .command = command}, {}};
+  return {
+      Code::kInvalid, msg::CliUnknownOptionNear{.option = name, .nearest = nearest, .command = command}, {}};
 }
 
 Result<Cut> CutCommand(const std::vector<std::string>& words, const std::vector<Option>& options) {

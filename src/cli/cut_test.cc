@@ -15,7 +15,9 @@ const std::vector<Option>& TaskOptions() {
   return options;
 }
 
-Result<Cut> CutRun(const Words& words) { return CutCommand(words, TaskOptions()); }
+Result<Cut> CutRun(const Words& words) {
+  return CutCommand(words, TaskOptions());
+}
 
 std::string Refusal(const Words& words) {
   auto cut = CutRun(words);

@@ -15,8 +15,8 @@ struct DaemonOptions {
   std::string language;  // "en", "zh" or "": what the yard itself speaks when nobody asks
   Config config;         // as read; the options above already hold what it says where no option was given
   // Where one line of JSON goes when requests are answered: {"pid":N,"url":"…"}; or, when the start fails,
-  // {"error":{"id":…,"args":{…},"text":"in `language`"}}; with the id daemon.second the client waits for the other
-  // daemon, which was quicker. Closed after it. -1: nobody listens.
+  // {"error":{"id":…,"args":{…},"text":"in `language`"}}; with the id daemon.second the client waits for the
+  // other daemon, which was quicker. Closed after it. -1: nobody listens.
   int ready_fd = -1;
   bool foreground = false;  // a person watches: say on stderr what a ready_fd would be told
 };

@@ -63,7 +63,8 @@ class LiveTable {
     const std::string text = Draw(tasks);
     if (!caller_.out_is_terminal) {  // a log gets a block each time a state changes, not ten a second
       std::string states;
-      for (const json::value& task : tasks) states += Text(task, "state") + std::to_string(Number(task, "attempt").value_or(0)) + ";";
+      for (const json::value& task : tasks)
+        states += Text(task, "state") + std::to_string(Number(task, "attempt").value_or(0)) + ";";
       if (states == states_) return;
       states_ = states;
       caller_.Print(text + "\n");
@@ -79,8 +80,9 @@ class LiveTable {
   std::string Draw(const json::array& tasks) const {
     auto title = [&](const Message& message) { return caller_.Words(message); };
     Table table;
-    table.columns = {{title(msg::CliDemoTask{})},     {title(msg::CliDemoState{})}, {title(msg::CliDemoDevice{})},
-                     {title(msg::CliDemoRun{})},      {title(msg::CliDemoProgress{})}, {title(msg::CliDemoLoss{})},
+    table.columns = {{title(msg::CliDemoTask{})},     {title(msg::CliDemoState{})},
+                     {title(msg::CliDemoDevice{})},   {title(msg::CliDemoRun{})},
+                     {title(msg::CliDemoProgress{})}, {title(msg::CliDemoLoss{})},
                      {title(msg::CliDemoLeft{})}};
     for (const json::value& task : tasks) {
       std::vector<std::string> row;
@@ -127,7 +129,8 @@ struct Wanted {
   std::vector<std::pair<std::string, std::string>> values;
 };
 
-// B is short, so that C finds its slot free while A is still at work; A fails once, late, and goes on by itself.
+// B is short, so that C finds its slot free while A is still at work; A fails once, late, and goes on by
+// itself.
 const std::vector<Wanted>& Trainings() {
   static const std::vector<Wanted> trainings = {
       {"A-digits-cnn", "digits-cnn", "high", {{"fail_once_at_epoch", "20"}}},
@@ -140,7 +143,8 @@ const std::vector<Wanted>& Trainings() {
 Result<std::string> MakeHome() {
   const std::string tmp = Environment("TMPDIR");
   std::string folder = (tmp.empty() ? "/tmp" : tmp) + "/trainyard-demo-XXXXXX";
-  if (mkdtemp(folder.data()) == nullptr) return Fail(Code::kUnavailable, msg::CliDemoNoFolder{.folder = folder}, "TMPDIR");
+  if (mkdtemp(folder.data()) == nullptr)
+    return Fail(Code::kUnavailable, msg::CliDemoNoFolder{.folder = folder}, "TMPDIR");
   return folder;
 }
 
@@ -172,7 +176,8 @@ json::object Report(const std::vector<DemoFact>& facts, const json::array& tasks
     for (const char* key : {"name", "devices", "outcome"}) {
       if (const json::value* value = Member(task, key)) row[key] = *value;
     }
-    row["attempts"] = Number(task, "attempt").value_or(0);
+    const json::value* attempts = Member(task, "attempts");
+    row["attempts"] = attempts != nullptr && attempts->is_array() ? attempts->as_array().size() : 0;
     const std::vector<double> losses = LossesOf(events, task.as_object().at("id").to_number<int64_t>());
     row["first_loss"] = losses.empty() ? json::value(nullptr) : json::value(losses.front());
     row["last_loss"] = losses.empty() ? json::value(nullptr) : json::value(losses.back());
@@ -205,7 +210,8 @@ class Demo {
     // Written first, so that a folder that cannot be written to is known before the trainings and not after.
     report_ = AbsolutePath(report_);
     if (SysStatus written = ReplaceFile(report_, "{}\n"); !written) {
-      return caller_.Complain(Error{Code::kInvalid, msg::CliDemoReportUnwritable{.file = report_}, "--report"});
+      return caller_.Complain(
+          Error{Code::kInvalid, msg::CliDemoReportUnwritable{.file = report_}, "--report"});
     }
     Result<std::string> home = MakeHome();
     if (!home) return caller_.Complain(home.error());
@@ -244,9 +250,15 @@ class Demo {
       if (!now) return Forward(now.error());
       rows = std::move(*now);
       table.Show(rows);
-      const bool over = std::all_of(rows.begin(), rows.end(), [](const json::value& row) { return Text(row, "state") == "ended"; });
+      const bool over = std::all_of(rows.begin(), rows.end(),
+                                    [](const json::value& row) { return Text(row, "state") == "ended"; });
       if (over && rows.size() == ids.size()) break;
       std::this_thread::sleep_for(milliseconds(200));
+    }
+    for (size_t i = 0; i < ids.size(); i++) {  // with their attempts, which the list leaves out
+      Result<json::value> task = link.Get("/api/v1/tasks/" + std::to_string(ids[i]));
+      if (!task) return Forward(task.error());
+      rows[i] = std::move(*task);
     }
     Result<json::array> events = AllEvents(link);
     if (!events) return Forward(events.error());
@@ -254,10 +266,12 @@ class Demo {
     bool all = true;
     for (const DemoFact& fact : facts) {
       all = all && fact.holds;
-      const std::string mark = fact.holds ? caller_.Painted(Paint::kGreen, "✓") : caller_.Painted(Paint::kRed, "✗");
+      const std::string mark =
+          fact.holds ? caller_.Painted(Paint::kGreen, "✓") : caller_.Painted(Paint::kRed, "✗");
       caller_.Print(mark + " " + caller_.Words(Words(fact.name)) + "\n");
     }
-    if (SysStatus written = ReplaceFile(report_, json::serialize(Report(facts, rows, *events)) + "\n"); !written) {
+    if (SysStatus written = ReplaceFile(report_, json::serialize(Report(facts, rows, *events)) + "\n");
+        !written) {
       return Invalid(msg::CliDemoReportUnwritable{.file = report_}, "--report");
     }
     caller_.Say(msg::CliDemoReported{.file = report_});
@@ -285,7 +299,8 @@ class Demo {
   }
 
   void WaitForEnd() const {
-    for (int i = 0; i < 200 && HttpLine::Open(caller_.state.Socket()); i++) std::this_thread::sleep_for(milliseconds(50));
+    for (int i = 0; i < 200 && HttpLine::Open(caller_.state.Socket()); i++)
+      std::this_thread::sleep_for(milliseconds(50));
   }
 
   Caller& caller_;

@@ -65,10 +65,12 @@ std::vector<Span> LeasesIn(const std::vector<Seen>& events) {
   std::vector<Span> leases;
   for (const Seen& seen : events) {
     if (seen.kind == "lease.granted") {
-      leases.push_back({seen.task, seen.Text("device"), seen.seq, INT64_MAX, seen.Number("share_milli").value_or(0)});
+      leases.push_back(
+          {seen.task, seen.Text("device"), seen.seq, INT64_MAX, seen.Number("share_milli").value_or(0)});
     } else if (seen.kind == "lease.released") {
       for (Span& lease : leases) {
-        if (lease.task == seen.task && lease.device == seen.Text("device") && lease.to == INT64_MAX) lease.to = seen.seq;
+        if (lease.task == seen.task && lease.device == seen.Text("device") && lease.to == INT64_MAX)
+          lease.to = seen.seq;
       }
     }
   }
@@ -84,15 +86,17 @@ DemoFact AExclusive(const std::vector<Span>& leases, const DemoTasks& tasks) {
     if (mine.to != INT64_MAX) fact.events.push_back(mine.to);
     if (mine.share != 1000) return fact;
     for (const Span& other : leases) {
-      if (other.task != tasks.a && other.device == mine.device && other.from < mine.to && mine.from < other.to) return fact;
+      if (other.task != tasks.a && other.device == mine.device && other.from < mine.to &&
+          mine.from < other.to)
+        return fact;
     }
   }
   fact.holds = !fact.events.empty();
   return fact;
 }
 
-// Two attempts; the first ended in data loading trouble; the second starts from the last checkpoint of the first and
-// its first progress is not behind that checkpoint.
+// Two attempts; the first ended in data loading trouble; the second starts from the last checkpoint of the
+// first and its first progress is not behind that checkpoint.
 DemoFact ARestarted(const std::vector<Seen>& events, const DemoTasks& tasks) {
   DemoFact fact{"a_restarted_from_checkpoint", false, {}};
   const Seen *ended = nullptr, *saved = nullptr, *started = nullptr, *mark = nullptr;
@@ -120,7 +124,8 @@ DemoFact ARestarted(const std::vector<Seen>& events, const DemoTasks& tasks) {
 }
 
 // C was queued while B held its device and starts on it once B's lease is over.
-DemoFact CStartedWhenBFreed(const std::vector<Seen>& events, const std::vector<Span>& leases, const DemoTasks& tasks) {
+DemoFact CStartedWhenBFreed(const std::vector<Seen>& events, const std::vector<Span>& leases,
+                            const DemoTasks& tasks) {
   DemoFact fact{"c_started_when_b_freed", false, {}};
   auto of = [&](int64_t task) {
     return std::find_if(leases.begin(), leases.end(), [&](const Span& lease) { return lease.task == task; });

@@ -49,13 +49,14 @@ int Devices(Caller& caller, const Invocation&) {
     return kDone;
   }
   Table table;
-  table.columns = {{caller.Words(msg::CliColumnDevice{})}, {caller.Words(msg::CliColumnName{}), Table::Align::kLeft, true},
-                   {"CPU", Table::Align::kLeft, true},      {caller.Words(msg::CliColumnMemory{}), Table::Align::kRight},
-                   {caller.Words(msg::CliColumnTask{})},    {caller.Words(msg::CliColumnSince{})}};
+  table.columns = {
+      {caller.Words(msg::CliColumnDevice{})}, {caller.Words(msg::CliColumnName{}), Table::Align::kLeft, true},
+      {"CPU", Table::Align::kLeft, true},     {caller.Words(msg::CliColumnMemory{}), Table::Align::kRight},
+      {caller.Words(msg::CliColumnTask{})},   {caller.Words(msg::CliColumnSince{})}};
   for (const json::value& device : ItemsAt(*list, "items"))
-    table.rows.push_back({Printable(TextAt(device, "id")), Printable(TextAt(device, "name")), CpusText(device),
-                          FormatBytes(IntAt(device, "memory").value_or(0)), HolderText(caller, device),
-                          TimeText(caller, device, "since")});
+    table.rows.push_back({Printable(TextAt(device, "id")), Printable(TextAt(device, "name")),
+                          CpusText(device), FormatBytes(IntAt(device, "memory").value_or(0)),
+                          HolderText(caller, device), TimeText(caller, device, "since")});
   if (table.rows.empty()) caller.Note(msg::CliNoDevices{});
   caller.Print(table.Text(caller.width));
   return kDone;

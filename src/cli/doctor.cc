@@ -1,5 +1,5 @@
-// trainyard doctor: looks at all the yard rests on; each finding says what is right or the command that mends it.
-// It starts nothing and needs no running yard.
+// trainyard doctor: looks at all the yard rests on; each finding says what is right or the command that mends
+// it. It starts nothing and needs no running yard.
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -44,15 +44,26 @@ constexpr int64_t kLittleSpace = int64_t{2} << 30;
 
 const char* NetworkFileSystem(int64_t type) {
   switch (type & 0xFFFFFFFF) {
-    case 0x6969: return "NFS";
-    case 0xFF534D42: case 0xFE534D42: case 0x517B: return "SMB";
-    case 0x0BD00BD0: return "Lustre";
-    case 0x47504653: return "GPFS";
-    case 0x00C36400: return "Ceph";
-    case 0x5346414F: return "AFS";
-    case 0x65735546: return "FUSE";
-    case 0x01021997: return "9p";
-    default: return nullptr;
+    case 0x6969:
+      return "NFS";
+    case 0xFF534D42:
+    case 0xFE534D42:
+    case 0x517B:
+      return "SMB";
+    case 0x0BD00BD0:
+      return "Lustre";
+    case 0x47504653:
+      return "GPFS";
+    case 0x00C36400:
+      return "Ceph";
+    case 0x5346414F:
+      return "AFS";
+    case 0x65735546:
+      return "FUSE";
+    case 0x01021997:
+      return "9p";
+    default:
+      return nullptr;
   }
 }
 
@@ -64,14 +75,16 @@ void LookAtConfig(const Caller& caller, std::vector<Finding>& findings) {
 void LookAtState(const Caller& caller, std::vector<Finding>& findings) {
   const std::string& home = caller.state.home;
   if (home.empty()) {
-    findings.push_back({"state_folder", Level::kBad, msg::CliNoHome{}, "export TRAINYARD_HOME=/var/tmp/trainyard"});
+    findings.push_back(
+        {"state_folder", Level::kBad, msg::CliNoHome{}, "export TRAINYARD_HOME=/var/tmp/trainyard"});
     return;
   }
   // Of a folder that is yet to be made, the one above it tells.
   std::string there = home;
   while (!IsFolder(there) && there.size() > 1) there = ParentFolder(there);
   if (access(there.c_str(), R_OK | W_OK | X_OK) != 0) {
-    findings.push_back({"state_folder", Level::kBad, msg::CliHomeUnusable{.home = home, .why = strerror(errno)},
+    findings.push_back({"state_folder", Level::kBad,
+                        msg::CliHomeUnusable{.home = home, .why = strerror(errno)},
                         "ls -ld " + ShellQuote(there)});
     return;
   }
@@ -89,14 +102,16 @@ void LookAtState(const Caller& caller, std::vector<Finding>& findings) {
 }
 
 std::string ContainmentHere() {
-  if (access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0 && access("/sys/fs/cgroup/cgroup.procs", W_OK) == 0)
+  if (access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0 &&
+      access("/sys/fs/cgroup/cgroup.procs", W_OK) == 0)
     return "cgroup2";
   return "subreaper";
 }
 
 void LookAtYard(Caller& caller, std::vector<Finding>& findings) {
   std::string containment = ContainmentHere();
-  auto line = caller.state.home.empty() ? SysResult<HttpLine>(FailErrno(ENOENT)) : HttpLine::Open(caller.state.Socket());
+  auto line = caller.state.home.empty() ? SysResult<HttpLine>(FailErrno(ENOENT))
+                                        : HttpLine::Open(caller.state.Socket());
   if (line) {
     auto link = Link::Open(caller, Link::Need::kFind);
     auto status = link ? link->Get("/api/v1/status") : Result<json::value>(tl::unexpected(link.error()));
@@ -116,13 +131,15 @@ void LookAtYard(Caller& caller, std::vector<Finding>& findings) {
   } else if (auto since = DownSince(caller.state)) {
     findings.push_back({"daemon", Level::kNote, msg::DoctorDown{.since = *since}, "trainyard up"});
   } else if (!caller.state.home.empty() && Exists(caller.state.Database())) {
-    findings.push_back({"daemon", Level::kBad, msg::DoctorCrashed{.log = caller.state.Log()}, "trainyard up"});
+    findings.push_back(
+        {"daemon", Level::kBad, msg::DoctorCrashed{.log = caller.state.Log()}, "trainyard up"});
   } else {
     findings.push_back({"daemon", Level::kNote, msg::DoctorNeverUp{}, "trainyard up"});
   }
   bool strong = containment == "cgroup2" || containment == "freezer";
-  findings.push_back({"containment", strong ? Level::kGood : Level::kNote,
-                      strong ? Message(msg::DoctorContained{.kind = containment}) : Message(msg::DoctorSubreaper{})});
+  findings.push_back(
+      {"containment", strong ? Level::kGood : Level::kNote,
+       strong ? Message(msg::DoctorContained{.kind = containment}) : Message(msg::DoctorSubreaper{})});
 }
 
 void LookAtShim(std::vector<Finding>& findings) {
@@ -173,19 +190,23 @@ void LookAtPython(std::vector<Finding>& findings) {
     findings.push_back({"python", Level::kNote, msg::DoctorNoPython{}, "sudo apt install python3"});
     return;
   }
-  std::string seen = OutputOf({python, "-c",
-                               "import sys,importlib.util as u\n"
-                               "print('%d.%d.%d' % sys.version_info[:3], int(u.find_spec('torch') is not None))"});
+  std::string seen =
+      OutputOf({python, "-c",
+                "import sys,importlib.util as u\n"
+                "print('%d.%d.%d' % sys.version_info[:3], int(u.find_spec('torch') is not None))"});
   size_t space = seen.find(' ');
   if (space == std::string::npos) {
-    findings.push_back({"python", Level::kBad, msg::DoctorPythonBroken{.path = python}, ShellQuote(python) + " -V"});
+    findings.push_back(
+        {"python", Level::kBad, msg::DoctorPythonBroken{.path = python}, ShellQuote(python) + " -V"});
     return;
   }
-  findings.push_back({"python", Level::kGood, msg::DoctorPython{.version = seen.substr(0, space), .path = python}});
+  findings.push_back(
+      {"python", Level::kGood, msg::DoctorPython{.version = seen.substr(0, space), .path = python}});
   if (seen.substr(space + 1) == "1")
     findings.push_back({"torch", Level::kGood, msg::DoctorTorch{.path = python}});
   else
-    findings.push_back({"torch", Level::kNote, msg::DoctorNoTorch{.path = python}, ShellQuote(python) + " -m pip install torch"});
+    findings.push_back({"torch", Level::kNote, msg::DoctorNoTorch{.path = python},
+                        ShellQuote(python) + " -m pip install torch"});
 }
 
 void LookAtMachine(std::vector<Finding>& findings) {
@@ -206,7 +227,8 @@ void LookAtLogout(std::vector<Finding>& findings) {
   if (geteuid() == 0 || !systemd || Exists("/var/lib/systemd/linger/" + name))
     findings.push_back({"logout", Level::kGood, msg::DoctorLinger{}});
   else
-    findings.push_back({"logout", Level::kNote, msg::DoctorNoLinger{}, "loginctl enable-linger " + ShellQuote(name)});
+    findings.push_back(
+        {"logout", Level::kNote, msg::DoctorNoLinger{}, "loginctl enable-linger " + ShellQuote(name)});
 }
 
 int CountNvidiaOnBus() {
@@ -215,7 +237,8 @@ int CountNvidiaOnBus() {
   int count = 0;
   if (!devices) return count;
   for (const std::string& device : *devices) {
-    auto vendor = ReadFile(bus + "/" + device + "/vendor", 64), kind = ReadFile(bus + "/" + device + "/class", 64);
+    auto vendor = ReadFile(bus + "/" + device + "/vendor", 64),
+         kind = ReadFile(bus + "/" + device + "/class", 64);
     if (vendor && kind && vendor->rfind("0x10de", 0) == 0 && kind->rfind("0x03", 0) == 0) ++count;
   }
   return count;
@@ -226,19 +249,23 @@ void LookAtGpus(std::vector<Finding>& findings) {
   int count = 0;
   if (nodes)
     for (const std::string& node : *nodes)
-      if (node.rfind("nvidia", 0) == 0 && node.size() > 6 && node.find_first_not_of("0123456789", 6) == std::string::npos)
+      if (node.rfind("nvidia", 0) == 0 && node.size() > 6 &&
+          node.find_first_not_of("0123456789", 6) == std::string::npos)
         ++count;
   int on_bus = CountNvidiaOnBus();
   bool driver = Exists("/proc/driver/nvidia/version");
   if (count > 0 && driver)
     findings.push_back({"gpus", Level::kGood, msg::DoctorGpus{.count = count}});
   else if (count > 0 || on_bus > 0)
-    findings.push_back({"gpus", Level::kBad, msg::DoctorGpusNoDriver{.count = std::max(count, on_bus)}, "nvidia-smi"});
+    findings.push_back(
+        {"gpus", Level::kBad, msg::DoctorGpusNoDriver{.count = std::max(count, on_bus)}, "nvidia-smi"});
   else
     findings.push_back({"gpus", Level::kGood, msg::DoctorNoGpus{}});
 }
 
-const char* LevelName(Level level) { return level == Level::kGood ? "good" : level == Level::kNote ? "note" : "bad"; }
+const char* LevelName(Level level) {
+  return level == Level::kGood ? "good" : level == Level::kNote ? "note" : "bad";
+}
 
 void PrintFindings(const Caller& caller, const std::vector<Finding>& findings) {
   if (caller.json) {
@@ -254,7 +281,10 @@ void PrintFindings(const Caller& caller, const std::vector<Finding>& findings) {
   for (const Finding& finding : findings) {
     bool good = finding.level == Level::kGood, bad = finding.level == Level::kBad;
     Paint paint = good ? Paint::kGreen : bad ? Paint::kRed : Paint::kYellow;
-    caller.Print(caller.Painted(paint, good ? "✓" : bad ? "✗" : "!") + " " + caller.Words(finding.text) + "\n");
+    caller.Print(caller.Painted(paint, good  ? "✓"
+                                       : bad ? "✗"
+                                             : "!") +
+                 " " + caller.Words(finding.text) + "\n");
     if (!finding.mend.empty()) caller.Print("    " + Printable(finding.mend) + "\n");
   }
 }
@@ -270,7 +300,8 @@ int Doctor(Caller& caller, const Invocation&) {
   LookAtPython(findings);
   LookAtLogout(findings);
   PrintFindings(caller, findings);
-  bool bad = std::any_of(findings.begin(), findings.end(), [](const Finding& f) { return f.level == Level::kBad; });
+  bool bad =
+      std::any_of(findings.begin(), findings.end(), [](const Finding& f) { return f.level == Level::kBad; });
   return bad ? kFailed : kDone;
 }
 

@@ -48,7 +48,8 @@ int Down(Caller& caller, const Invocation& invocation) {
   auto line = HttpLine::Open(caller.state.Socket());
   if (!line && (line.error() == ENOENT || line.error() == ECONNREFUSED || line.error() == ENOTDIR)) {
     // One that crashed must not be started again by the next look either.
-    if (access(caller.state.Database().c_str(), F_OK) == 0 && !DownSince(caller.state)) (void)MarkDown(caller.state);
+    if (access(caller.state.Database().c_str(), F_OK) == 0 && !DownSince(caller.state))
+      (void)MarkDown(caller.state);
     return AlreadyDown(caller);
   }
   auto link = Link::Open(caller, Link::Need::kFind);
@@ -56,11 +57,14 @@ int Down(Caller& caller, const Invocation& invocation) {
   auto status = link->Get("/api/v1/status");
   if (!status) return caller.Complain(status.error());
   // Held from before it is asked to end, so that no other process can be taken for it.
-  UniqueFd daemon(static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(IntAt(*status, "pid").value_or(0)), 0)));
+  UniqueFd daemon(
+      static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(IntAt(*status, "pid").value_or(0)), 0)));
 
   // The mark comes first: a command typed meanwhile must not start the yard again.
   if (SysStatus marked = MarkDown(caller.state); !marked)
-    return caller.Complain({Code::kUnavailable, msg::CliHomeUnusable{.home = caller.state.home, .why = strerror(marked.error())}, {}});
+    return caller.Complain({Code::kUnavailable,
+                            msg::CliHomeUnusable{.home = caller.state.home, .why = strerror(marked.error())},
+                            {}});
   auto answer = link->Post("/api/v1/down", json::object{{"cancel", invocation.Has("cancel")}});
   if (!answer) {
     ClearDownMark(caller.state);

@@ -28,10 +28,12 @@ void PrintEvent(const Caller& caller, const json::value& event) {
     caller.Print(json::serialize(event) + "\n");
     return;
   }
-  std::string line = std::to_string(IntAt(event, "seq").value_or(0)) + "  " + TextAt(event, "at") + "  " + TextAt(event, "kind");
+  std::string line = std::to_string(IntAt(event, "seq").value_or(0)) + "  " + TextAt(event, "at") + "  " +
+                     TextAt(event, "kind");
   if (auto task = IntAt(event, "task")) {
     line += "  " + std::to_string(*task);
-    if (auto attempt = IntAt(event, "attempt"); attempt && *attempt > 0) line += "." + std::to_string(*attempt);
+    if (auto attempt = IntAt(event, "attempt"); attempt && *attempt > 0)
+      line += "." + std::to_string(*attempt);
   }
   const json::value* data = At(event, "data");
   if (data && data->is_object() && !data->get_object().empty()) line += "  " + json::serialize(*data);
@@ -43,7 +45,8 @@ int Events(Caller& caller, const Invocation& invocation) {
   if (invocation.Has("since")) {
     auto number = ParseInt(invocation.Value("since"));
     if (!number || *number < 0)
-      return caller.Complain({Code::kInvalid, msg::CliNumber{.option = "--since", .value = invocation.Value("since")}, {}});
+      return caller.Complain(
+          {Code::kInvalid, msg::CliNumber{.option = "--since", .value = invocation.Value("since")}, {}});
     since = *number;
   }
   auto link = Link::Open(caller, Link::Need::kFind);
@@ -52,7 +55,8 @@ int Events(Caller& caller, const Invocation& invocation) {
   if (follow) CatchInterrupts();
   while (!Interrupted()) {
     int wait = follow ? kWait_s : 0;
-    auto page = link->Get("/api/v1/events?since=" + std::to_string(since) + "&limit=1000&wait=" + std::to_string(wait), wait);
+    auto page = link->Get(
+        "/api/v1/events?since=" + std::to_string(since) + "&limit=1000&wait=" + std::to_string(wait), wait);
     if (!page) return Interrupted() ? 130 : caller.Complain(page.error());
     const json::array& items = ItemsAt(*page, "items");
     for (const json::value& event : items) PrintEvent(caller, event);

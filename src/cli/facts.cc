@@ -40,7 +40,8 @@ std::string TunnelLine(const std::string& url) {
 
 std::string DevicesOf(const Caller& caller, const json::value& status) {
   std::string names;
-  for (const json::value& device : ItemsAt(status, "devices")) names += (names.empty() ? "" : ", ") + TextAt(device, "id");
+  for (const json::value& device : ItemsAt(status, "devices"))
+    names += (names.empty() ? "" : ", ") + TextAt(device, "id");
   return names.empty() ? caller.Words(msg::CliNoDevices{}) : Printable(names);
 }
 
@@ -56,10 +57,12 @@ void PrintFacts(const Caller& caller, const json::value& status) {
       {msg::CliFactAddress{}, url.empty() ? caller.Words(msg::CliFactNoAddress{}) : Printable(url)},
       {msg::CliFactDevices{}, DevicesOf(caller, status)},
       {msg::CliFactState{}, Printable(TextAt(status, "home"))},
-      {msg::CliFactLogout{}, caller.Words(FlagAt(status, "survives_logout") ? Message(msg::CliFactLogoutYes{})
-                                                                             : Message(msg::CliFactLogoutNo{.user = UserName()}))},
-      {msg::CliFactReboot{}, caller.Words(FlagAt(status, "survives_reboot") ? Message(msg::CliFactRebootYes{})
-                                                                             : Message(msg::CliFactRebootNo{}))},
+      {msg::CliFactLogout{},
+       caller.Words(FlagAt(status, "survives_logout") ? Message(msg::CliFactLogoutYes{})
+                                                      : Message(msg::CliFactLogoutNo{.user = UserName()}))},
+      {msg::CliFactReboot{},
+       caller.Words(FlagAt(status, "survives_reboot") ? Message(msg::CliFactRebootYes{})
+                                                      : Message(msg::CliFactRebootNo{}))},
   };
   int wide = 0;
   for (const Row& row : rows) wide = std::max(wide, DisplayWidth(caller.Words(row.title)));

@@ -12,7 +12,8 @@ namespace ty {
 // Written beside and renamed into place, 0600.
 SysStatus ReplaceFile(const std::string& path, std::string_view content);
 
-// As the user sees the current folder: $PWD where it is true, so that links keep their names. Empty when it is gone.
+// As the user sees the current folder: $PWD where it is true, so that links keep their names. Empty when it
+// is gone.
 std::string CurrentFolder();
 std::string AbsolutePath(std::string_view path);                           // from the current folder
 std::string AbsolutePath(std::string_view path, const std::string& base);  // from `base`

@@ -21,7 +21,9 @@ constexpr int kWait_s = 30;
 constexpr int64_t kBlock = 1 << 20;
 constexpr int kInterruptedExit = 130;
 
-std::string TaskPath(const std::string& task) { return "/api/v1/tasks/" + PercentEncode(task); }
+std::string TaskPath(const std::string& task) {
+  return "/api/v1/tasks/" + PercentEncode(task);
+}
 
 int64_t NumberIn(const HttpReply& reply, std::string_view header) {
   return ParseInt(reply.Header(header)).value_or(0);
@@ -47,17 +49,17 @@ class LogPrinter {
   Caller& caller_;
   Link& link_;
   const LogChoice& choice_;
-  int attempt_;       // the one being read; 0: the newest, not known yet
-  int begun_ = 0;     // the one whose head was printed
-  int64_t offset_ = 0;
+  int attempt_;    // the one being read; 0: the newest, not known yet
+  int begun_ = 0;  // the one whose head was printed
+  int64_t offset_ = 0, end_ = -1;
   bool told_waiting_ = false;
   LogView view_;
 };
 
 Result<HttpReply> LogPrinter::Block(int64_t offset, int64_t limit, int wait_s) {
   HttpRequest request;
-  request.target = TaskPath(choice_.task) + "/log?offset=" + std::to_string(offset) + "&limit=" + std::to_string(limit) +
-                   "&wait=" + std::to_string(wait_s);
+  request.target = TaskPath(choice_.task) + "/log?offset=" + std::to_string(offset) +
+                   "&limit=" + std::to_string(limit) + "&wait=" + std::to_string(wait_s);
   if (attempt_ > 0) request.target += "&attempt=" + std::to_string(attempt_);
   request.timeout_s += wait_s;
   return link_.Ask(std::move(request));
@@ -90,7 +92,7 @@ Status LogPrinter::FindTail() {
 Status LogPrinter::BeginAttempt(int attempt) {
   attempt_ = begun_ = attempt;
   view_ = LogView(choice_.follow && caller_.out_is_terminal ? caller_.width : 0);
-  if (choice_.raw) return {};
+  if (choice_.raw || choice_.into) return {};
   auto head = link_.Get(TaskPath(choice_.task) + "/head?attempt=" + std::to_string(attempt));
   if (!head) return Forward(head.error());
   std::string text;
@@ -107,6 +109,10 @@ Status LogPrinter::BeginAttempt(int attempt) {
 }
 
 void LogPrinter::Print(std::string_view bytes) {
+  if (choice_.into) {
+    choice_.into->append(bytes);
+    return;
+  }
   caller_.Print(choice_.raw ? std::string(bytes) : view_.Feed(bytes));
   fflush(stdout);
 }
@@ -130,7 +136,8 @@ Result<bool> LogPrinter::NextAttempt() {
     if (TextAt(*task, "state") == "ended") return false;
     if (!told_waiting_ && !WordsAt(*task, "reason").empty()) {
       told_waiting_ = true;
-      caller_.Note(msg::CliWaits{.task = std::to_string(IntAt(*task, "id").value_or(0)), .reason = WordsAt(*task, "reason")});
+      caller_.Note(msg::CliWaits{.task = std::to_string(IntAt(*task, "id").value_or(0)),
+                                 .reason = WordsAt(*task, "reason")});
     }
   }
   return false;
@@ -161,8 +168,9 @@ Status LogPrinter::Run() {
       if (Status begun = BeginAttempt(attempt); !begun) return begun;
     Print(block->body);
     offset_ = NumberIn(*block, "x-log-offset") + static_cast<int64_t>(block->body.size());
-    bool all = offset_ >= NumberIn(*block, "x-log-size");
-    if (!all) continue;
+    // Without following, what is written meanwhile is not chased.
+    if (end_ < 0 || choice_.follow) end_ = NumberIn(*block, "x-log-size");
+    if (offset_ < end_) continue;
     bool ended = block->Header("x-log-ended") == "true";
     if (!ended && choice_.follow) continue;
     EndAttempt();
@@ -177,11 +185,14 @@ Status LogPrinter::Run() {
 
 }  // namespace
 
-Status PrintLog(Caller& caller, Link& link, const LogChoice& choice) { return LogPrinter(caller, link, choice).Run(); }
+Status PrintLog(Caller& caller, Link& link, const LogChoice& choice) {
+  return LogPrinter(caller, link, choice).Run();
+}
 
 void PrintTail(const Caller& caller, Link& link, const json::value& task, bool to_stderr, bool with_lines) {
   auto outcome = OutcomeAt(task);
-  if (!outcome || outcome->kind == OutcomeKind::kSucceeded || outcome->kind == OutcomeKind::kCancelled) return;
+  if (!outcome || outcome->kind == OutcomeKind::kSucceeded || outcome->kind == OutcomeKind::kCancelled)
+    return;
   auto tail = link.Get(TaskPath(std::to_string(IntAt(task, "id").value_or(0))) + "/tail");
   if (!tail) return;
   const json::array& lines = ItemsAt(*tail, "lines");
@@ -212,7 +223,8 @@ int WaitForEnd(Caller& caller, Link& link, const std::string& task, bool show_lo
     return kOurTrouble;
   };
   if (show_log)
-    if (Status printed = PrintLog(caller, link, {.task = task, .follow = true}); !printed) return trouble(printed.error());
+    if (Status printed = PrintLog(caller, link, {.task = task, .follow = true}); !printed)
+      return trouble(printed.error());
   while (true) {
     if (Interrupted()) return trouble({});
     auto answer = link.Get(TaskPath(task) + "?wait=ended&timeout=" + std::to_string(kWait_s), kWait_s);

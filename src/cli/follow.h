@@ -11,10 +11,11 @@ namespace ty {
 
 struct LogChoice {
   std::string task;
-  int attempt = 0;      // 0: the newest, and those that follow it
+  int attempt = 0;  // 0: the newest, and those that follow it
   bool follow = false;
-  bool raw = false;     // the task's bytes as they are
-  int64_t tail = -1;    // only the last lines; -1: all
+  bool raw = false;             // the task's bytes as they are
+  int64_t tail = -1;            // only the last lines; -1: all
+  std::string* into = nullptr;  // the task's bytes go here instead
 };
 // Prints the log to stdout; with `follow` until the task has ended or Ctrl-C.
 Status PrintLog(Caller& caller, Link& link, const LogChoice& choice);
@@ -24,6 +25,7 @@ Status PrintLog(Caller& caller, Link& link, const LogChoice& choice);
 int WaitForEnd(Caller& caller, Link& link, const std::string& task, bool show_log);
 
 // The end of a failed task's log, on stderr or stdout.
-void PrintTail(const Caller& caller, Link& link, const boost::json::value& task, bool to_stderr, bool with_lines = true);
+void PrintTail(const Caller& caller, Link& link, const boost::json::value& task, bool to_stderr,
+               bool with_lines = true);
 
 }  // namespace ty

@@ -6,7 +6,9 @@
 namespace ty {
 namespace {
 
-std::string About(const Caller& caller, const char* id) { return Render(Message{id, {}}, caller.language); }
+std::string About(const Caller& caller, const char* id) {
+  return Render(Message{id, {}}, caller.language);
+}
 
 void Line(std::string& text, const std::string& left, const std::string& right, int column) {
   text += "  " + left;
@@ -39,8 +41,9 @@ std::string Help(const Caller& caller) {
 }
 
 std::string HelpOf(const Caller& caller, const Command& command) {
-  std::string usage = std::string("trainyard ") + command.name + " [" + Render(msg::CliHelpOptions{}, caller.language) +
-                      "]" + (*command.words ? std::string(" ") + command.words : "");
+  std::string usage = std::string("trainyard ") + command.name + " [" +
+                      Render(msg::CliHelpOptions{}, caller.language) + "]" +
+                      (*command.words ? std::string(" ") + command.words : "");
   std::string text = usage + "\n\n" + About(caller, command.about) + "\n\n";
   OptionLines(text, caller, command.options);
   OptionLines(text, caller, kCommonOptions);

@@ -30,7 +30,8 @@ std::string Lower(std::string text) {
 
 std::string_view Trimmed(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r')) text.remove_suffix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r'))
+    text.remove_suffix(1);
   return text;
 }
 
@@ -59,8 +60,8 @@ std::string PercentEncode(std::string_view word) {
   std::string encoded;
   for (char c : word) {
     auto byte = static_cast<unsigned char>(c);
-    bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' || c == '.' ||
-                 c == '_' || c == '~' || c == '@';
+    bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' ||
+                 c == '.' || c == '_' || c == '~' || c == '@';
     if (plain) {
       encoded += c;
     } else {
@@ -176,7 +177,8 @@ tl::expected<HttpReply, Trouble> HttpLine::Ask(const HttpRequest& request) {
   std::string head = request.method + " " + request.target + " HTTP/1.1\r\nHost: localhost\r\n";
   for (const auto& [name, value] : request.headers) head += name + ": " + value + "\r\n";
   if (request.method != "GET")
-    head += "Content-Type: " + request.type + "\r\nContent-Length: " + std::to_string(request.body.size()) + "\r\n";
+    head += "Content-Type: " + request.type + "\r\nContent-Length: " + std::to_string(request.body.size()) +
+            "\r\n";
   head += "\r\n";
   // One write where the body is small: the daemon then wakes once.
   bool together = request.body.size() < 256 * 1024;
@@ -200,7 +202,8 @@ tl::expected<HttpReply, Trouble> HttpLine::Ask(const HttpRequest& request) {
       if (line->empty()) break;
       size_t colon = line->find(':');
       if (colon == std::string::npos || reply.headers.size() > 100) return tl::unexpected(Trouble::kBroken);
-      reply.headers.emplace_back(Lower(line->substr(0, colon)), Trimmed(std::string_view(*line).substr(colon + 1)));
+      reply.headers.emplace_back(Lower(line->substr(0, colon)),
+                                 Trimmed(std::string_view(*line).substr(colon + 1)));
     }
   } while (reply.status < 200);  // 100 Continue and its like
 
@@ -212,7 +215,8 @@ tl::expected<HttpReply, Trouble> HttpLine::Ask(const HttpRequest& request) {
   size_t size = 0;
   if (!length.empty()) {
     auto [end, problem] = std::from_chars(length.data(), length.data() + length.size(), size);
-    if (problem != std::errc() || end != length.data() + length.size()) return tl::unexpected(Trouble::kBroken);
+    if (problem != std::errc() || end != length.data() + length.size())
+      return tl::unexpected(Trouble::kBroken);
     if (auto taken = Take(size, reply.body, request.timeout_s); !taken) return tl::unexpected(taken.error());
   } else if (reply.status != 204 && reply.status != 304) {  // up to the end of the connection
     while (true) {

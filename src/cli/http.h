@@ -15,9 +15,9 @@ struct HttpRequest {
   std::string method = "GET";
   std::string target;
   std::vector<std::pair<std::string, std::string>> headers;
-  std::string_view body;          // sent with its length for every method but GET
+  std::string_view body;  // sent with its length for every method but GET
   std::string type = "application/json";
-  int timeout_s = 120;            // without a byte arriving
+  int timeout_s = 120;  // without a byte arriving
 };
 
 struct HttpReply {

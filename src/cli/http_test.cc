@@ -51,7 +51,8 @@ class Server {
       }
       requests += request;
       for (size_t i = 0; i < answer.size(); i += 7)
-        if (send(line.get(), answer.data() + i, std::min<size_t>(7, answer.size() - i), MSG_NOSIGNAL) < 0) return;
+        if (send(line.get(), answer.data() + i, std::min<size_t>(7, answer.size() - i), MSG_NOSIGNAL) < 0)
+          return;
     }
   }
 
@@ -73,13 +74,15 @@ TEST(HttpLine, ManyRequestsShareOneConnection) {
   EXPECT_EQ(reply->Header("x-log-size"), "9");
   EXPECT_EQ(line->Ask({.method = "POST", .target = "/two", .body = "{}"})->status, 404);
   EXPECT_NE(server.requests.find("POST /two HTTP/1.1\r\n"), std::string::npos);
-  EXPECT_NE(server.requests.find("Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"), std::string::npos);
+  EXPECT_NE(server.requests.find("Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"),
+            std::string::npos);
 }
 
 TEST(HttpLine, ChunksInterimAnswersAndTrailersAreRead) {
-  Server server({"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-                 "4\r\nabcd\r\nA;x=y\r\n0123456789\r\n0\r\nTrailer: z\r\n\r\n",
-                 "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"});
+  Server server(
+      {"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+       "4\r\nabcd\r\nA;x=y\r\n0123456789\r\n0\r\nTrailer: z\r\n\r\n",
+       "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"});
   auto line = HttpLine::Open(server.path());
   ASSERT_TRUE(line);
   EXPECT_EQ(line->Ask({.target = "/"})->body, "abcd0123456789");
@@ -87,8 +90,9 @@ TEST(HttpLine, ChunksInterimAnswersAndTrailersAreRead) {
 }
 
 TEST(HttpLine, AnAnswerCutShortIsNoAnswer) {
-  for (const char* text : {"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", "HTTP/1.1 200 OK\r\nContent-", "garbage\r\n\r\n",
-                           "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", ""}) {
+  for (const char* text :
+       {"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", "HTTP/1.1 200 OK\r\nContent-", "garbage\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", ""}) {
     Server server({text});
     auto line = HttpLine::Open(server.path());
     ASSERT_TRUE(line);

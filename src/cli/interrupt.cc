@@ -14,6 +14,8 @@ void CatchInterrupts() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-bool Interrupted() { return interrupted != 0; }
+bool Interrupted() {
+  return interrupted != 0;
+}
 
 }  // namespace ty

@@ -20,15 +20,19 @@ namespace json = boost::json;
 constexpr int kBackWait_ms = 60'000;
 constexpr int kMostTries = 5;  // a request that ends the daemon each time is not sent for ever
 
-bool NobodyListens(int error) { return error == ENOENT || error == ECONNREFUSED || error == ENOTDIR; }
+bool NobodyListens(int error) {
+  return error == ENOENT || error == ECONNREFUSED || error == ENOTDIR;
+}
 
 Error CannotReach(const Caller& caller, int error) {
   if (error == EPERM) return {Code::kUnavailable, msg::CliSocketOfOther{.socket = caller.state.Socket()}, {}};
-  return {Code::kUnavailable, msg::CliUnreachable{.socket = caller.state.Socket(), .why = strerror(error)}, {}};
+  return {
+      Code::kUnavailable, msg::CliUnreachable{.socket = caller.state.Socket(), .why = strerror(error)}, {}};
 }
 
 Error DownError(const Caller& caller) {
-  if (auto since = DownSince(caller.state)) return {Code::kUnavailable, msg::CliDownSince{.since = *since}, {}};
+  if (auto since = DownSince(caller.state))
+    return {Code::kUnavailable, msg::CliDownSince{.since = *since}, {}};
   return {Code::kUnavailable, msg::CliNoYard{.home = caller.state.home}, {}};
 }
 
@@ -57,7 +61,7 @@ Error ErrorOfProblem(const json::value& problem) {
 Result<Link> Link::Open(Caller& caller, Need need) {
   if (caller.state.home.empty()) return Fail(Code::kInvalid, msg::CliNoHome{});
   SysResult<HttpLine> line = HttpLine::Open(caller.state.Socket());
-  if (line) return Link(caller, std::move(*line));
+  if (line) return Link(caller, need, std::move(*line));
   if (!NobodyListens(line.error())) return tl::unexpected(CannotReach(caller, line.error()));
 
   if (need == Need::kFind) {
@@ -72,13 +76,20 @@ Result<Link> Link::Open(Caller& caller, Need need) {
   ClearDownMark(caller.state);
   line = HttpLine::Open(caller.state.Socket());
   if (!line) return tl::unexpected(CannotReach(caller, line.error()));
-  return Link(caller, std::move(*line));
+  return Link(caller, need, std::move(*line));
 }
 
 Status Link::Reconnect() {
   // A line that was only idle too long is opened again without a word.
   if (auto line = HttpLine::Open(caller_->state.Socket())) {
     line_ = std::move(*line);
+    return {};
+  }
+  // It was ending just as this command began.
+  if (!answered_) {
+    auto again = Open(*caller_, need_);
+    if (!again) return Forward(again.error());
+    line_ = std::move(again->line_);
     return {};
   }
   caller_->Note(msg::CliYardLost{});
@@ -104,6 +115,7 @@ Result<HttpReply> Link::Ask(HttpRequest request) {
   for (int tries = 0;; ++tries) {
     auto reply = line_.Ask(request);
     if (reply) {
+      answered_ = true;
       if (reply->status < 400) return std::move(*reply);
       auto problem = ParseAnswer(reply->body);
       if (problem && problem->is_object()) return tl::unexpected(ErrorOfProblem(*problem));
@@ -111,7 +123,8 @@ Result<HttpReply> Link::Ask(HttpRequest request) {
     }
     if (reply.error() == HttpTrouble::kInterrupted) return Fail(Code::kInternal, msg::CliInterrupted{});
     if (reply.error() == HttpTrouble::kTimeout) return Fail(Code::kUnavailable, msg::CliNoAnswer{});
-    if ((!repeatable && line_.sent()) || tries == kMostTries) return Fail(Code::kUnavailable, msg::CliLostMeanwhile{});
+    if ((!repeatable && line_.sent()) || tries == kMostTries)
+      return Fail(Code::kUnavailable, msg::CliLostMeanwhile{});
     if (Status back = Reconnect(); !back) return Forward(back.error());
   }
 }

@@ -26,12 +26,15 @@ class Link {
   Result<HttpReply> Ask(HttpRequest request);
 
  private:
-  explicit Link(Caller& caller, HttpLine line) : caller_(&caller), line_(std::move(line)) {}
-  // Waits for the daemon to come back after it was lost, saying so.
+  Link(Caller& caller, Need need, HttpLine line) : caller_(&caller), need_(need), line_(std::move(line)) {}
+  // After the line broke: waits for the daemon to come back, saying so; one that never answered is opened
+  // anew.
   Status Reconnect();
 
   Caller* caller_;
+  Need need_;
   HttpLine line_;
+  bool answered_ = false;  // on this link, at least once
 };
 
 Result<boost::json::value> ParseAnswer(std::string_view text);

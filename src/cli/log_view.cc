@@ -30,7 +30,9 @@ void Append(std::string& out, char32_t code) {
   }
 }
 
-size_t LengthOf(unsigned char first) { return first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2; }
+size_t LengthOf(unsigned char first) {
+  return first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+}
 
 char32_t Decoded(const std::string& bytes) {
   char32_t code = static_cast<unsigned char>(bytes[0]) & (0xFF >> (bytes.size() + 1));
@@ -40,8 +42,9 @@ char32_t Decoded(const std::string& bytes) {
 
 // What turns the reading direction or is a control letter of its own.
 bool Shown(char32_t code) {
-  return !(code < 0x20 && code != '\t') && !(code >= 0x7F && code < 0xA0) && !(code >= 0x202A && code <= 0x202E) &&
-         !(code >= 0x2066 && code <= 0x2069) && code != 0x200E && code != 0x200F && code != 0x2028 && code != 0x2029;
+  return !(code < 0x20 && code != '\t') && !(code >= 0x7F && code < 0xA0) &&
+         !(code >= 0x202A && code <= 0x202E) && !(code >= 0x2066 && code <= 0x2069) && code != 0x200E &&
+         code != 0x200F && code != 0x2028 && code != 0x2029;
 }
 
 }  // namespace
@@ -69,7 +72,9 @@ std::string LogView::Finish() {
 
 void LogView::Take(unsigned char byte, std::string& out) {
   switch (mode_) {
-    case Mode::kText: TakeText(byte, out); return;
+    case Mode::kText:
+      TakeText(byte, out);
+      return;
     case Mode::kEscape:
       control_.clear();
       if (byte == '[') {
@@ -100,7 +105,9 @@ void LogView::Take(unsigned char byte, std::string& out) {
         TakeText(byte, out);
       }
       return;
-    case Mode::kStringEscape: mode_ = byte == '\\' ? Mode::kText : Mode::kString; return;
+    case Mode::kStringEscape:
+      mode_ = byte == '\\' ? Mode::kText : Mode::kString;
+      return;
   }
 }
 

@@ -1,5 +1,6 @@
-// LogView makes a task's bytes safe and sensible on a terminal: escape sequences and control bytes go, broken UTF-8
-// becomes U+FFFD, carriage returns and backspaces overwrite as they would on a terminal. Memory is bounded.
+// LogView makes a task's bytes safe and sensible on a terminal: escape sequences and control bytes go, broken
+// UTF-8 becomes U+FFFD, carriage returns and backspaces overwrite as they would on a terminal. Memory is
+// bounded.
 #pragma once
 
 #include <string>
@@ -29,13 +30,13 @@ class LogView {
   std::string LineText() const;
 
   int live_width_;
-  bool painted_ = false;     // the unfinished line stands on the terminal
+  bool painted_ = false;  // the unfinished line stands on the terminal
   bool changed_ = false;
   Mode mode_ = Mode::kText;
-  std::string control_;      // parameters of the control sequence being read
+  std::string control_;  // parameters of the control sequence being read
   std::u32string line_;
   size_t cursor_ = 0;
-  std::string partial_;      // bytes of an unfinished character
+  std::string partial_;  // bytes of an unfinished character
 };
 
 }  // namespace ty

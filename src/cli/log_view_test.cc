@@ -25,7 +25,9 @@ TEST(LogView, EscapesDoNotReachTheTerminal) {
   EXPECT_EQ(Shown("\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\\n"), "link\n");
   EXPECT_EQ(Shown("\x1bPq#0;2;0\x1b\\after\n"), "after\n");
   EXPECT_EQ(Shown("a\x1b(Bb\x1b=c\x07\x00\x7f\n"), "abc\n");
-  EXPECT_EQ(Shown("a\xc2\x9b" "31mb\n"), "a31mb\n");
+  EXPECT_EQ(Shown("a\xc2\x9b"
+                  "31mb\n"),
+            "a31mb\n");
   EXPECT_EQ(Shown("\xe2\x80\xaegnp.exe\n"), "gnp.exe\n");
 }
 
@@ -52,7 +54,10 @@ TEST(LogView, AMillionCarriageReturnsLeaveTheLastStateAndLittleMemory) {
 }
 
 TEST(LogView, BrokenUtf8BecomesReplacementLettersWhereverBlocksAreCut) {
-  EXPECT_EQ(Shown("a\xff" "b\xe8\xae" "c\n"), "a�b�c\n");
+  EXPECT_EQ(Shown("a\xff"
+                  "b\xe8\xae"
+                  "c\n"),
+            "a�b�c\n");
   for (size_t piece : {1, 2, 3}) EXPECT_EQ(Shown("训练 \x1b[1mé\x1b[0m 😀\n", piece), "训练 é 😀\n");
 }
 
@@ -77,7 +82,8 @@ TEST(LogView, RandomBytesGiveNothingATerminalWouldObey) {
   for (int round = 0; round < 200; ++round) {
     std::string bytes;
     for (int i = 0; i < 300; ++i) bytes += static_cast<char>(random() % 256);
-    for (char c : Shown(bytes, 7)) EXPECT_TRUE(static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\t');
+    for (char c : Shown(bytes, 7))
+      EXPECT_TRUE(static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\t');
   }
 }
 

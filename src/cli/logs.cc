@@ -1,4 +1,6 @@
 // trainyard logs: what a task wrote.
+#include <boost/json.hpp>
+
 #include "base/text.h"
 #include "cli/caller.h"
 #include "cli/commands.h"
@@ -7,6 +9,7 @@
 #include "cli/link.h"
 #include "cli/select.h"
 #include "messages.h"
+#include "model/spec.h"
 
 namespace ty {
 namespace {
@@ -33,10 +36,21 @@ Result<LogChoice> ChoiceOf(const Invocation& invocation) {
   }
   if (invocation.Has("tail")) {
     auto lines = ParseInt(invocation.Value("tail"));
-    if (!lines || *lines < 0) return Invalid(msg::CliNumber{.option = "--tail", .value = invocation.Value("tail"), .least = 0});
+    if (!lines || *lines < 0)
+      return Invalid(msg::CliNumber{.option = "--tail", .value = invocation.Value("tail"), .least = 0});
     choice.tail = *lines;
   }
   return choice;
+}
+
+// The whole log as one JSON text; bytes that are no UTF-8 as base64.
+int PrintJson(Caller& caller, Link& link, LogChoice choice) {
+  std::string bytes;
+  choice.into = &bytes;
+  if (Status read = PrintLog(caller, link, choice); !read) return caller.Complain(read.error());
+  caller.Print(
+      boost::json::serialize(boost::json::object{{"task", choice.task}, {"log", WordToJson(bytes)}}) + "\n");
+  return kDone;
 }
 
 int Logs(Caller& caller, const Invocation& invocation) {
@@ -44,6 +58,7 @@ int Logs(Caller& caller, const Invocation& invocation) {
   if (!choice) return caller.Complain(choice.error());
   auto link = Link::Open(caller, Link::Need::kFind);
   if (!link) return caller.Complain(link.error());
+  if (caller.json) return PrintJson(caller, *link, *choice);
   if (choice->follow) CatchInterrupts();
   Status printed = PrintLog(caller, *link, *choice);
   if (Interrupted()) return 130;

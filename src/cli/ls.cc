@@ -91,7 +91,8 @@ void PrintTable(const Caller& caller, const json::array& tasks) {
 
 int Ls(Caller& caller, const Invocation& invocation) {
   if (!invocation.words.empty())
-    return caller.Complain({Code::kInvalid, msg::CliNoWords{.command = "ls", .word = invocation.words.front()}, {}});
+    return caller.Complain(
+        {Code::kInvalid, msg::CliNoWords{.command = "ls", .word = invocation.words.front()}, {}});
   auto query = QueryOf(invocation);
   if (!query) return caller.Complain(query.error());
   auto link = Link::Open(caller, Link::Need::kFind);
@@ -108,7 +109,8 @@ int Ls(Caller& caller, const Invocation& invocation) {
     return kDone;
   }
   PrintTable(caller, tasks);
-  if (!TextAt(*list, "next").empty()) caller.Note(msg::CliMoreTasks{.count = static_cast<int64_t>(tasks.size())});
+  if (!TextAt(*list, "next").empty())
+    caller.Note(msg::CliMoreTasks{.count = static_cast<int64_t>(tasks.size())});
   return kDone;
 }
 

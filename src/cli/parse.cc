@@ -32,7 +32,8 @@ void Register(CLI::App& app, const Option& option, std::deque<Slot>& slots) {
 std::vector<std::string> ForCli11(const std::vector<std::string>& words) {
   std::vector<std::string> backwards;
   for (auto word = words.rbegin(); word != words.rend(); ++word) {
-    bool empty_value = word->size() > 3 && word->compare(0, 2, "--") == 0 && word->find('=') == word->size() - 1;
+    bool empty_value =
+        word->size() > 3 && word->compare(0, 2, "--") == 0 && word->find('=') == word->size() - 1;
     if (empty_value) backwards.emplace_back();
     backwards.push_back(empty_value ? word->substr(0, word->size() - 1) : *word);
   }
@@ -40,7 +41,8 @@ std::vector<std::string> ForCli11(const std::vector<std::string>& words) {
 }
 
 // CLI11 keeps words it does not know in order; those that look like options are misspelt ones.
-Status TakeWords(const std::vector<std::string>& left, const std::vector<Option>& options, Invocation& invocation) {
+Status TakeWords(const std::vector<std::string>& left, const std::vector<Option>& options,
+                 Invocation& invocation) {
   for (const std::string& word : left) {
     bool negative_number = word.size() > 1 && word[0] == '-' && word[1] >= '0' && word[1] <= '9';
     if ((word.size() > 1 && word[0] == '-' && !negative_number) || StartsWithLongDash(word))

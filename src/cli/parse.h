@@ -1,5 +1,5 @@
-// Parse reads the options of one command, and of that one alone: registering all verbs costs half a millisecond.
-// The only file that includes CLI11 is parse.cc.
+// Parse reads the options of one command, and of that one alone: registering all verbs costs half a
+// millisecond. The only file that includes CLI11 is parse.cc.
 #pragma once
 
 #include <string>

@@ -21,6 +21,7 @@ int Priority(Caller& caller, const Invocation& invocation) {
 
 }  // namespace
 
-const Command kPriorityCommand = {"priority", "high|normal|low|N ID…", "cli.about_priority", kOptions, Priority};
+const Command kPriorityCommand = {"priority", "high|normal|low|N ID…", "cli.about_priority", kOptions,
+                                  Priority};
 
 }  // namespace ty

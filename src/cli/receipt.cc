@@ -22,7 +22,8 @@ std::string Lines(const std::vector<Row>& rows) {
   for (const Row& row : rows) wide = std::max(wide, DisplayWidth(row.title));
   std::string text;
   for (const Row& row : rows)
-    text += "  " + row.title + std::string(static_cast<size_t>(wide - DisplayWidth(row.title)) + 2, ' ') + row.text + "\n";
+    text += "  " + row.title + std::string(static_cast<size_t>(wide - DisplayWidth(row.title)) + 2, ' ') +
+            row.text + "\n";
   return text;
 }
 

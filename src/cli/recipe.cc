@@ -15,7 +15,8 @@ namespace {
 using Values = std::vector<std::pair<std::string, std::string>>;
 
 const std::string* Find(const Values& values, std::string_view name) {
-  auto found = std::find_if(values.begin(), values.end(), [&](const auto& value) { return value.first == name; });
+  auto found =
+      std::find_if(values.begin(), values.end(), [&](const auto& value) { return value.first == name; });
   return found == values.end() ? nullptr : &found->second;
 }
 
@@ -48,7 +49,8 @@ Result<boost::json::object> TaskOfRecipe(const std::string& folder, const Values
   Result<Yaml> recipe = ParseYaml(*text, file);
   if (!recipe) return Forward(recipe.error());
   const Yaml* command = recipe->Find("command");
-  if (command == nullptr || command->items.empty()) return Invalid(msg::RecipeNoCommand{.file = file}, "command");
+  if (command == nullptr || command->items.empty())
+    return Invalid(msg::RecipeNoCommand{.file = file}, "command");
 
   Values values = asked;
   values.emplace_back("recipe", folder);
@@ -69,7 +71,8 @@ Result<boost::json::object> TaskOfRecipe(const std::string& folder, const Values
   for (const std::string& word : extra) argv.emplace_back(Fill(word, values));
   // In an environment that is only an interpreter, python and python3 mean it (contracts C7).
   const std::string python = Text(recipe->Find("environment"), "python");
-  if (!python.empty() && (argv[0].as_string() == "python3" || argv[0].as_string() == "python")) argv[0] = python;
+  if (!python.empty() && (argv[0].as_string() == "python3" || argv[0].as_string() == "python"))
+    argv[0] = python;
 
   boost::json::object task;
   task["command"] = std::move(argv);

@@ -56,10 +56,12 @@ Result<json::object> TaskOf(const Invocation& invocation, const std::vector<std:
   json::array& words = task["command"].emplace_array();
   for (const std::string& word : argv) words.push_back(WordToJson(word));
   task["workdir"] = WordToJson(workdir);
-  if (Status applied = ApplyTaskOptions(invocation, WallClock(), task); !applied) return Forward(applied.error());
+  if (Status applied = ApplyTaskOptions(invocation, WallClock(), task); !applied)
+    return Forward(applied.error());
   if (!invocation.Has("clean-env")) RecordShell(task);
   size_t environment = BytesOf(task, "environment") + BytesOf(task, "variables");
-  if (Status good = CheckCommand(argv, workdir, PathOf(invocation), environment); !good) return Forward(good.error());
+  if (Status good = CheckCommand(argv, workdir, PathOf(invocation), environment); !good)
+    return Forward(good.error());
   RecordCode(argv, workdir, task);
   return task;
 }

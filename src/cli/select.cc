@@ -46,7 +46,8 @@ Result<std::vector<std::string>> SpreadRanges(const std::vector<std::string>& wo
     }
     if (range->second < range->first)
       return Invalid(msg::CliRangeBackwards{.range = word, .last = range->second, .first = range->first});
-    if (range->second - range->first >= kMost) return Invalid(msg::CliRangeLong{.range = word, .most = kMost});
+    if (range->second - range->first >= kMost)
+      return Invalid(msg::CliRangeLong{.range = word, .most = kMost});
     for (int64_t id = range->first; id <= range->second; ++id) add(std::to_string(id));
   }
   return tasks;

@@ -14,7 +14,8 @@ struct AttemptChoice {
 };
 AttemptChoice ChooseAttempt(std::string_view word);
 
-// Ranges written out, every task once, in the order given. A range the wrong way round or over 10,000 is refused.
+// Ranges written out, every task once, in the order given. A range the wrong way round or over 10,000 is
+// refused.
 Result<std::vector<std::string>> SpreadRanges(const std::vector<std::string>& words);
 
 struct AfterChoice {

@@ -71,7 +71,8 @@ std::string CheckpointText(const json::value& task) {
   const json::value* path = checkpoint ? At(*checkpoint, "path") : nullptr;
   if (!path) return {};
   auto word = WordFromJson(*path, "");
-  return word ? Printable(*word) + " (" + std::to_string(IntAt(*checkpoint, "step").value_or(0)) + ")" : std::string();
+  return word ? Printable(*word) + " (" + std::to_string(IntAt(*checkpoint, "step").value_or(0)) + ")"
+              : std::string();
 }
 
 void PrintAttempts(const Caller& caller, const json::value& task) {
@@ -119,7 +120,8 @@ void PrintTask(const Caller& caller, Link& link, const json::value& task) {
   sheet.Add(msg::CliRowLoss{}, LossText(task));
   sheet.Add(msg::CliRowLeft{}, TimeLeftText(caller, task));
   sheet.Add(msg::CliRowCheckpoint{}, CheckpointText(task));
-  if (const json::value* code = At(*spec, "code")) sheet.Add(msg::CliRowCommit{}, Printable(TextAt(*code, "commit")));
+  if (const json::value* code = At(*spec, "code"))
+    sheet.Add(msg::CliRowCommit{}, Printable(TextAt(*code, "commit")));
   sheet.Add(msg::CliRowChanged{}, Joined(ItemsAt(task, "code_changed")), Paint::kYellow);
   sheet.Add(msg::CliRowOut{}, Printable(TextAt(task, "out_folder")));
   sheet.Add(msg::CliRowLog{}, Printable(TextAt(task, "log_path")));

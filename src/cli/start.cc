@@ -27,7 +27,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr int kReadyFd = 3;
-constexpr int kRaceWait_ms = 30'000;
+constexpr int kRaceStep_ms = 500, kRaceTries = 60;
 
 std::string ThisProgram() {
   char path[PATH_MAX];
@@ -90,8 +90,51 @@ std::string LastLines(const std::string& path) {
   for (int lines = 0; lines < 3 && start != std::string::npos && start > 0; ++lines)
     start = text->rfind('\n', start - 1);
   std::string last = start == std::string::npos ? *text : text->substr(start == 0 ? 0 : start + 1);
-  for (size_t end = last.find('\n'); end != std::string::npos; end = last.find('\n')) last.replace(end, 1, " / ");
+  for (size_t end = last.find('\n'); end != std::string::npos; end = last.find('\n'))
+    last.replace(end, 1, " / ");
   return last;
+}
+
+// One try: what the daemon said of itself, an empty object when it died without a word.
+Result<json::value> TryStart(const Caller& caller, const StartOptions& options) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return Fail(Code::kUnavailable, msg::CliStartFailed{.why = strerror(errno)});
+  UniqueFd ready(ends[0]), told(ends[1]);
+
+  // All that allocates happens before the fork.
+  std::string program = ThisProgram(), log = caller.state.Log();
+  std::vector<std::string> words = {"trainyard", "up", "--foreground", "--ready-fd",
+                                    std::to_string(kReadyFd)};
+  words.insert(words.end(), {"--lang", caller.LanguageCode()});
+  if (!options.devices.empty()) words.insert(words.end(), {"--devices", options.devices});
+  if (!options.listen.empty()) words.insert(words.end(), {"--listen", options.listen});
+  if (!options.config.empty()) words.insert(words.end(), {"--config", options.config});
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  setenv("TRAINYARD_HOME", caller.state.home.c_str(), 1);
+
+  pid_t child = fork();
+  if (child < 0) return Fail(Code::kUnavailable, msg::CliStartFailed{.why = strerror(errno)});
+  if (child == 0) {
+    setsid();
+    pid_t grandchild = fork();  // no session leader, so that no terminal can become its own
+    if (grandchild != 0) _exit(grandchild < 0 ? 1 : 0);
+    BecomeYard(program, log, told.get(), argv);
+  }
+  told.Reset();
+  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  boost::system::error_code problem;
+  json::value said = json::parse(ReadyLine(ready.get()), problem);
+  return problem ? json::value(json::object()) : said;
+}
+
+// Input that was wrong is told from a start that could not be.
+Code CodeOfRefusal(std::string_view id) {
+  bool input = id.rfind("devices.", 0) == 0 || id == msg::ListenBad::kId || id == msg::ListenNotLoopback::kId;
+  return input ? Code::kInvalid : Code::kInternal;
 }
 
 }  // namespace
@@ -120,9 +163,13 @@ std::optional<Time> DownSince(const StatePaths& state) {
   return Time(seconds(mark.st_mtim.tv_sec));
 }
 
-SysStatus MarkDown(const StatePaths& state) { return ReplaceFile(state.DownMark(), FormatIso(WallClock()) + "\n"); }
+SysStatus MarkDown(const StatePaths& state) {
+  return ReplaceFile(state.DownMark(), FormatIso(WallClock()) + "\n");
+}
 
-void ClearDownMark(const StatePaths& state) { unlink(state.DownMark().c_str()); }
+void ClearDownMark(const StatePaths& state) {
+  unlink(state.DownMark().c_str());
+}
 
 Status PrepareHome(const Caller& caller) {
   const std::string& home = caller.state.home;
@@ -155,49 +202,20 @@ DaemonOptions DaemonOptionsFor(const Caller& caller, const StartOptions& options
 
 Result<Started> StartYard(const Caller& caller, const StartOptions& options) {
   if (Status home = PrepareHome(caller); !home) return Forward(home.error());
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return Fail(Code::kUnavailable, msg::CliStartFailed{.why = strerror(errno)});
-  UniqueFd ready(ends[0]), told(ends[1]);
-
-  // All that allocates happens before the fork.
-  std::string program = ThisProgram(), log = caller.state.Log();
-  std::vector<std::string> words = {"trainyard", "up", "--foreground", "--ready-fd", std::to_string(kReadyFd)};
-  words.insert(words.end(), {"--lang", caller.LanguageCode()});
-  if (!options.devices.empty()) words.insert(words.end(), {"--devices", options.devices});
-  if (!options.listen.empty()) words.insert(words.end(), {"--listen", options.listen});
-  if (!options.config.empty()) words.insert(words.end(), {"--config", options.config});
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  setenv("TRAINYARD_HOME", caller.state.home.c_str(), 1);
-
-  pid_t child = fork();
-  if (child < 0) return Fail(Code::kUnavailable, msg::CliStartFailed{.why = strerror(errno)});
-  if (child == 0) {
-    setsid();
-    pid_t grandchild = fork();  // no session leader, so that no terminal can become its own
-    if (grandchild != 0) _exit(grandchild < 0 ? 1 : 0);
-    BecomeYard(program, log, told.get(), argv);
+  for (int tries = 0;; ++tries) {
+    auto said = TryStart(caller, options);
+    if (!said) return Forward(said.error());
+    if (auto pid = IntAt(*said, "pid")) return Started{true, static_cast<int>(*pid)};
+    const json::value* error = At(*said, "error");
+    // Another one holds the lock: it is just starting, and answers soon, or just ending, and another try is
+    // due.
+    bool lost_race = error && TextAt(*error, "id") == msg::DaemonSecond::kId;
+    if (ComesUp(caller.state, lost_race || !error ? kRaceStep_ms : 0)) return Started{false, 0};
+    if (lost_race && tries < kRaceTries) continue;
+    if (error) return Fail(CodeOfRefusal(TextAt(*error, "id")), msg::CliText{.text = TextAt(*error, "text")});
+    return Fail(Code::kUnavailable,
+                msg::CliStartDied{.log = caller.state.Log(), .last = LastLines(caller.state.Log())});
   }
-  told.Reset();
-  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-  }
-
-  std::string line = ReadyLine(ready.get());
-  boost::system::error_code problem;
-  json::value answer = json::parse(line.empty() ? "{}" : line, problem);
-  json::object said = !problem && answer.is_object() ? answer.get_object() : json::object();
-  if (said.contains("pid")) return Started{true, static_cast<int>(said["pid"].to_number<int64_t>(problem))};
-
-  // Another one holds the lock, or this one died: what counts is whether a yard answers.
-  const json::value* error = said.if_contains("error");
-  bool lost_race = error && TextAt(*error, "id") == msg::DaemonSecond::kId;
-  if (ComesUp(caller.state, lost_race ? kRaceWait_ms : line.empty() ? 1000 : 0)) return Started{false, 0};
-  std::string why;
-  if (error && error->is_string()) why = std::string(error->get_string());
-  if (error && error->is_object()) why = TextAt(*error, "text");
-  if (!why.empty()) return Fail(Code::kInternal, msg::CliText{.text = why});
-  return Fail(Code::kUnavailable, msg::CliStartDied{.log = log, .last = LastLines(log)});
 }
 
 }  // namespace ty

@@ -31,8 +31,8 @@ Status PrepareHome(const Caller& caller);
 
 DaemonOptions DaemonOptionsFor(const Caller& caller, const StartOptions& options);
 
-// Starts a yard in a process of its own and returns when it answers. When another process was quicker to start one,
-// that one is waited for: `own` tells which.
+// Starts a yard in a process of its own and returns when it answers. When another process was quicker to
+// start one, that one is waited for: `own` tells which.
 struct Started {
   bool own = true;
   int pid = 0;

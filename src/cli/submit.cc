@@ -36,7 +36,8 @@ Result<std::string> WholeInput(const std::string& name, size_t most) {
   if (name != "-") {
     SysResult<std::string> text = ReadFile(name, most);
     if (text) return std::move(*text);
-    if (text.error() == EFBIG) return Invalid(msg::CliFileTooLarge{.file = name, .most = static_cast<int64_t>(most)});
+    if (text.error() == EFBIG)
+      return Invalid(msg::CliFileTooLarge{.file = name, .most = static_cast<int64_t>(most)});
     return Invalid(msg::CliFileUnreadable{.file = name, .why = strerror(text.error())});
   }
   std::string text;
@@ -47,7 +48,8 @@ Result<std::string> WholeInput(const std::string& name, size_t most) {
     if (got < 0) return Invalid(msg::CliFileUnreadable{.file = name, .why = strerror(errno)});
     if (got == 0) return text;
     text.append(block, static_cast<size_t>(got));
-    if (text.size() > most) return Invalid(msg::CliFileTooLarge{.file = name, .most = static_cast<int64_t>(most)});
+    if (text.size() > most)
+      return Invalid(msg::CliFileTooLarge{.file = name, .most = static_cast<int64_t>(most)});
   }
 }
 
@@ -60,7 +62,8 @@ std::string WithWorkdir(const std::string& lines, const std::string& here) {
     if (end == std::string::npos) end = lines.size();
     std::string_view line(lines.data() + start, end - start);
     size_t open = line.find_first_not_of(" \t\r");
-    if (open != std::string_view::npos && line[open] == '{' && line.find("\"workdir\"") == std::string_view::npos) {
+    if (open != std::string_view::npos && line[open] == '{' &&
+        line.find("\"workdir\"") == std::string_view::npos) {
       size_t next = line.find_first_not_of(" \t\r", open + 1);
       bool empty = next != std::string_view::npos && line[next] == '}';
       out += "{";
@@ -79,7 +82,8 @@ std::string WithWorkdir(const std::string& lines, const std::string& here) {
 int SubmitBulk(Caller& caller, const Invocation& invocation) {
   if (!invocation.words.empty()) return caller.Complain({Code::kInvalid, msg::CliBulkAlone{}, {}});
   for (const auto& [option, values] : invocation.given) {
-    bool fine = option == "bulk" || option == "quiet" || option == "json" || option == "lang" || option == "config";
+    bool fine =
+        option == "bulk" || option == "quiet" || option == "json" || option == "lang" || option == "config";
     if (!fine) return caller.Complain({Code::kInvalid, msg::CliBulkOption{.option = "--" + option}, {}});
   }
   auto lines = WholeInput(invocation.Value("bulk"), kMostBulk);
@@ -106,9 +110,11 @@ int SubmitBulk(Caller& caller, const Invocation& invocation) {
   int64_t count = IntAt(*receipt, "count").value_or(0), first = IntAt(*receipt, "first").value_or(0),
           last = IntAt(*receipt, "last").value_or(0);
   if (invocation.Has("quiet")) {
-    caller.Print(count == 1 ? std::to_string(first) + "\n" : std::to_string(first) + "-" + std::to_string(last) + "\n");
+    caller.Print(count == 1 ? std::to_string(first) + "\n"
+                            : std::to_string(first) + "-" + std::to_string(last) + "\n");
   } else {
-    caller.Say(msg::CliBulkQueued{.count = count, .first = std::to_string(first), .last = std::to_string(last)});
+    caller.Say(
+        msg::CliBulkQueued{.count = count, .first = std::to_string(first), .last = std::to_string(last)});
   }
   return kDone;
 }
@@ -124,8 +130,10 @@ int Submit(Caller& caller, const Invocation& invocation) {
   std::string folder = file == "-" ? here : ParentFolder(AbsolutePath(file, here));
   auto task = ParseTaskFile(*text, file, folder, here, WallClock());
   if (!task) return refuse(task.error());
-  if (invocation.Has("workdir")) (*task)["workdir"] = WordToJson(AbsolutePath(invocation.Value("workdir"), here));
-  if (Status applied = ApplyTaskOptions(invocation, WallClock(), *task); !applied) return refuse(applied.error());
+  if (invocation.Has("workdir"))
+    (*task)["workdir"] = WordToJson(AbsolutePath(invocation.Value("workdir"), here));
+  if (Status applied = ApplyTaskOptions(invocation, WallClock(), *task); !applied)
+    return refuse(applied.error());
   auto spec = ParseTaskSpec(json::object{{"command", (*task)["command"]}, {"workdir", (*task)["workdir"]}});
   if (!spec) return refuse(spec.error());
   if (Status good = CheckWorkdir(spec->workdir); !good) return refuse(good.error());

@@ -27,7 +27,8 @@ int PrintDryRun(const Caller& caller, json::object task) {
   if (json::value* variables = task.if_contains("variables"); variables && variables->is_object())
     MaskSecrets(variables->get_object());
   if (json::value* shell = task.if_contains("environment"); shell && shell->is_object())
-    if (json::value* variables = shell->get_object().if_contains("variables"); variables && variables->is_object())
+    if (json::value* variables = shell->get_object().if_contains("variables");
+        variables && variables->is_object())
       MaskSecrets(variables->get_object());
   caller.Print(json::serialize(task) + "\n");
   return kDone;

@@ -7,7 +7,10 @@ namespace {
 
 Table TwoTasks() {
   Table table;
-  table.columns = {{"ID", Table::Align::kRight}, {"NAME", Table::Align::kLeft, true}, {"LOSS"}, {"REASON", Table::Align::kLeft, true}};
+  table.columns = {{"ID", Table::Align::kRight},
+                   {"NAME", Table::Align::kLeft, true},
+                   {"LOSS"},
+                   {"REASON", Table::Align::kLeft, true}};
   table.rows = {{"7", "digits", "", "waits for cpu:0"}, {"12", "训练模型", "", ""}};
   return table;
 }
@@ -35,7 +38,8 @@ TEST(Table, NoLineIsWiderThanATerminalOfUsualWidth) {
     std::string line = text.substr(start, end - start);
     size_t ellipses = 0;
     for (size_t at = line.find("…"); at != std::string::npos; at = line.find("…", at + 3)) ++ellipses;
-    EXPECT_LE(line.size() - 2 * ellipses, 60u + 4u) << line;  // four wide letters take three bytes for two columns
+    EXPECT_LE(line.size() - 2 * ellipses, 60u + 4u)
+        << line;  // four wide letters take three bytes for two columns
     start = end + 1;
   }
 }

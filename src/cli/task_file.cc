@@ -34,7 +34,8 @@ json::value ScalarToJson(const Yaml& scalar, bool text) {
 
 json::value ToJson(const Yaml& node, bool text) {
   switch (node.kind) {
-    case Yaml::Kind::kScalar: return ScalarToJson(node, text);
+    case Yaml::Kind::kScalar:
+      return ScalarToJson(node, text);
     case Yaml::Kind::kList: {
       json::array list;
       for (const Yaml& item : node.items) list.push_back(ToJson(item, text));
@@ -94,7 +95,8 @@ Status SpreadAfter(json::object& task) {
     auto choice = ParseAfter(std::string(list[i].get_string()));
     if (!choice) return Invalid(choice.error().message, "/after/" + std::to_string(i));
     auto number = ParseInt(choice->task);
-    list[i] = json::object{{"task", number ? json::value(*number) : json::value(choice->task)}, {"on", choice->on}};
+    list[i] =
+        json::object{{"task", number ? json::value(*number) : json::value(choice->task)}, {"on", choice->on}};
   }
   return {};
 }
@@ -137,7 +139,8 @@ Result<json::object> ParseTaskFile(std::string_view text, const std::string& fil
                                    const std::string& here, Time now) {
   auto document = ParseYaml(text, file);
   if (!document) return Forward(document.error());
-  if (document->kind != Yaml::Kind::kMap) return Invalid(msg::FileNotMap{.file = file, .line = document->line});
+  if (document->kind != Yaml::Kind::kMap)
+    return Invalid(msg::FileNotMap{.file = file, .line = document->line});
   json::object task = ToJson(*document, false).get_object();
   if (Status spread = SpreadShortForms(task, folder, here, now); !spread)
     return Invalid(spread.error().message, WhereIs(*document, file, spread.error().field));

@@ -25,7 +25,7 @@ namespace ty {
 // The JSON of the task, checked by ParseTaskSpec (but for the names in `after`, which the yard knows).
 // An error's field is where it is: "digits.yaml:4: resources.gpus".
 // `folder` is the file's, `here` the current one; both absolute.
-Result<boost::json::object> ParseTaskFile(std::string_view text, const std::string& file, const std::string& folder,
-                                          const std::string& here, Time now);
+Result<boost::json::object> ParseTaskFile(std::string_view text, const std::string& file,
+                                          const std::string& folder, const std::string& here, Time now);
 
 }  // namespace ty

@@ -11,7 +11,9 @@ namespace json = boost::json;
 
 const Time kNow = *ParseIso("2026-11-30T09:00:00Z");
 
-Result<json::object> Read(std::string_view text) { return ParseTaskFile(text, "t.yaml", "/work/configs", "/work", kNow); }
+Result<json::object> Read(std::string_view text) {
+  return ParseTaskFile(text, "t.yaml", "/work/configs", "/work", kNow);
+}
 
 std::string Text(std::string_view text) {
   auto task = Read(text);
@@ -45,7 +47,8 @@ variables: {SEED: 7, EMPTY: "", RATE: 1e-3}
 }
 
 TEST(TaskFile, TheShortFormsAreSpread) {
-  auto task = Read("shell: a | b\nretry: 3\nafter: [prepare, 12, '13:any', {task: 14, on: fail}]\nbegin: +1h\n");
+  auto task =
+      Read("shell: a | b\nretry: 3\nafter: [prepare, 12, '13:any', {task: 14, on: fail}]\nbegin: +1h\n");
   ASSERT_TRUE(task) << task.error().field << " " << task.error().message.id;
   EXPECT_EQ(json::serialize(task->at("command")), R"(["sh","-c","a | b"])");
   EXPECT_EQ(json::serialize(task->at("retry")), R"({"max":3})");
@@ -72,11 +75,12 @@ TEST(TaskFile, AComplaintSaysLineAndKey) {
 }
 
 TEST(TaskFile, BadFilesAreRefused) {
-  for (const char* text : {"", "- a\n", "text\n", "name: x\n", "command: []\n", "command: python train.py\n",
-                           "command: [a]\nshell: b\n", "shell: [a]\n", "command: [{a: b}]\n", "command: [a]\npriority: [1]\n",
-                           "command: [a]\ntags: x\n", "command: [a]\nhold: maybe\n", "command: [a]\nretry: -1\n",
-                           "command: [a]\nresources: {gpus: many}\n", "command: [a]\nvariables: {A=B: 1}\n",
-                           "command: [a]\nafter: {on: any}\n", "command: &a [a]\n", "command: [a]\ncommand: [b]\n"}) {
+  for (const char* text :
+       {"", "- a\n", "text\n", "name: x\n", "command: []\n", "command: python train.py\n",
+        "command: [a]\nshell: b\n", "shell: [a]\n", "command: [{a: b}]\n", "command: [a]\npriority: [1]\n",
+        "command: [a]\ntags: x\n", "command: [a]\nhold: maybe\n", "command: [a]\nretry: -1\n",
+        "command: [a]\nresources: {gpus: many}\n", "command: [a]\nvariables: {A=B: 1}\n",
+        "command: [a]\nafter: {on: any}\n", "command: &a [a]\n", "command: [a]\ncommand: [b]\n"}) {
     auto task = Read(text);
     EXPECT_FALSE(task) << text;
     EXPECT_TRUE(task || task.error().code == Code::kInvalid) << text;

@@ -46,7 +46,8 @@ Status ApplyLength(const Invocation& invocation, const char* option, json::objec
   if (!invocation.Has(option)) return {};
   std::string text = invocation.Value(option);
   auto length = ParseDuration(text);
-  if (!length || length->count() <= 0) return Invalid(msg::CliLength{.option = std::string("--") + option, .value = text});
+  if (!length || length->count() <= 0)
+    return Invalid(msg::CliLength{.option = std::string("--") + option, .value = text});
   Part(task, "limits")[option] = text;
   return {};
 }
@@ -140,8 +141,7 @@ void RecordShell(json::object& task) {
 void RecordCode(const std::vector<std::string>& argv, const std::string& workdir, json::object& task) {
   json::array files;
   for (const std::string& path : ScriptsIn(argv, workdir))
-    if (auto hash = Sha256OfFile(path))
-      files.push_back({{"path", WordToJson(path)}, {"sha256", *hash}});
+    if (auto hash = Sha256OfFile(path)) files.push_back({{"path", WordToJson(path)}, {"sha256", *hash}});
   Repository repository = FindRepository(workdir);
   if (files.empty() && repository.folder.empty()) return;
   json::object& code = Part(task, "code");
@@ -153,7 +153,8 @@ void RecordCode(const std::vector<std::string>& argv, const std::string& workdir
 
 Status CheckWorkdir(const std::string& workdir) {
   struct stat seen;
-  if (stat(workdir.c_str(), &seen) != 0) return Invalid(msg::CliNoFolder{.folder = workdir, .why = strerror(errno)}, "/workdir");
+  if (stat(workdir.c_str(), &seen) != 0)
+    return Invalid(msg::CliNoFolder{.folder = workdir, .why = strerror(errno)}, "/workdir");
   if (!S_ISDIR(seen.st_mode)) return Invalid(msg::CliNotFolder{.folder = workdir}, "/workdir");
   if (access(workdir.c_str(), X_OK) != 0)
     return Invalid(msg::CliNoFolder{.folder = workdir, .why = strerror(errno)}, "/workdir");
@@ -177,7 +178,8 @@ Status CheckCommand(const std::vector<std::string>& argv, const std::string& wor
   // The task also gets a few variables of the yard's.
   long most = sysconf(_SC_ARG_MAX) - 16384;
   if (most > 0 && total > static_cast<size_t>(most))
-    return Invalid(msg::CliCommandTooLong{.size = static_cast<int64_t>(total), .most = int64_t{most}}, "/command");
+    return Invalid(msg::CliCommandTooLong{.size = static_cast<int64_t>(total), .most = int64_t{most}},
+                   "/command");
 
   const std::string& program = argv.front();
   if (program.empty()) return Invalid(msg::CliEmptyProgram{}, "/command");

@@ -1,5 +1,5 @@
-// From what was typed to the JSON of a task (TaskSpec of api/openapi.yaml): the options that run and submit share,
-// the shell's variables, the code as it looks now.
+// From what was typed to the JSON of a task (TaskSpec of api/openapi.yaml): the options that run and submit
+// share, the shell's variables, the code as it looks now.
 #pragma once
 
 #include <array>

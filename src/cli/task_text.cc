@@ -15,18 +15,25 @@ namespace {
 namespace json = boost::json;
 
 std::string NumberText(double number) {
-  if (number == std::floor(number) && std::fabs(number) < 1e15) return fmt::format("{}", static_cast<int64_t>(number));
+  if (number == std::floor(number) && std::fabs(number) < 1e15)
+    return fmt::format("{}", static_cast<int64_t>(number));
   return FormatReal(number);
 }
 
 Message KindMessage(OutcomeKind kind) {
   switch (kind) {
-    case OutcomeKind::kSucceeded: return msg::CliKindSucceeded{};
-    case OutcomeKind::kFailed: return msg::CliKindFailed{};
-    case OutcomeKind::kCancelled: return msg::CliKindCancelled{};
-    case OutcomeKind::kTimeout: return msg::CliKindTimeout{};
-    case OutcomeKind::kPreempted: return msg::CliKindPreempted{};
-    case OutcomeKind::kLost: return msg::CliKindLost{};
+    case OutcomeKind::kSucceeded:
+      return msg::CliKindSucceeded{};
+    case OutcomeKind::kFailed:
+      return msg::CliKindFailed{};
+    case OutcomeKind::kCancelled:
+      return msg::CliKindCancelled{};
+    case OutcomeKind::kTimeout:
+      return msg::CliKindTimeout{};
+    case OutcomeKind::kPreempted:
+      return msg::CliKindPreempted{};
+    case OutcomeKind::kLost:
+      return msg::CliKindLost{};
   }
   return msg::CliKindLost{};
 }
@@ -83,7 +90,8 @@ std::string ProgressText(const json::value& task) {
   if (auto total = RealAt(*progress, "total")) text += "/" + NumberText(*total);
   std::string unit = TextAt(*progress, "unit");
   if (!unit.empty()) text += " " + unit;
-  if (auto fraction = RealAt(*progress, "fraction")) text += fmt::format(" {:.0f}%", std::floor(*fraction * 100));
+  if (auto fraction = RealAt(*progress, "fraction"))
+    text += fmt::format(" {:.0f}%", std::floor(*fraction * 100));
   return Printable(text);
 }
 
@@ -126,15 +134,15 @@ std::string EndText(const Caller& caller, const json::value& task) {
   const json::value* outcome = At(task, "outcome");
   std::string reason = outcome ? WordsAt(*outcome, "reason") : std::string();
   auto began = ParseIso(TextAt(task, "started_at")), ended = ParseIso(TextAt(task, "ended_at"));
-  Message end = began && ended ? Message(msg::CliTaskEndedAfter{.task = id,
-                                                               .name = TextAt(task, "name"),
-                                                               .how = StateText(caller, task),
-                                                               .ran = *ended - *began,
-                                                               .reason = reason})
-                               : Message(msg::CliTaskEnded{.task = id,
-                                                           .name = TextAt(task, "name"),
-                                                           .how = StateText(caller, task),
-                                                           .reason = reason});
+  Message end =
+      began && ended
+          ? Message(msg::CliTaskEndedAfter{.task = id,
+                                           .name = TextAt(task, "name"),
+                                           .how = StateText(caller, task),
+                                           .ran = *ended - *began,
+                                           .reason = reason})
+          : Message(msg::CliTaskEnded{
+                .task = id, .name = TextAt(task, "name"), .how = StateText(caller, task), .reason = reason});
   return caller.Words(end);
 }
 

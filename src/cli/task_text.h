@@ -10,7 +10,8 @@
 
 namespace ty {
 
-std::string StateText(const Caller& caller, const boost::json::value& task);     // "running", "failed (7)", "on hold"
+std::string StateText(const Caller& caller,
+                      const boost::json::value& task);  // "running", "failed (7)", "on hold"
 Paint StatePaint(const boost::json::value& task);
 std::string ProgressText(const boost::json::value& task);                        // "3/20 epoch 15%"
 std::string LossText(const boost::json::value& task);                            // "0.5312", or empty

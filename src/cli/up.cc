@@ -48,7 +48,8 @@ int RunForeground(const Caller& caller, const Invocation& invocation) {
   // By hand: the options are kept for the next start, unless this one fails with them.
   options.foreground = true;
   StartOptions kept = KeptStartOptions(caller.state), wanted = Wanted(invocation, kept);
-  if (SysStatus written = KeepStartOptions(caller.state, wanted); !written) return KeepFailed(caller, written.error());
+  if (SysStatus written = KeepStartOptions(caller.state, wanted); !written)
+    return KeepFailed(caller, written.error());
   ClearDownMark(caller.state);
   int code = caller.daemon(options);
   if (code != kDone) (void)KeepStartOptions(caller.state, kept);
@@ -80,7 +81,8 @@ int AlreadyUp(Caller& caller, const Invocation& invocation) {
 
 int Up(Caller& caller, const Invocation& invocation) {
   if (!invocation.words.empty())
-    return caller.Complain({Code::kInvalid, msg::CliNoWords{.command = "up", .word = invocation.words.front()}, {}});
+    return caller.Complain(
+        {Code::kInvalid, msg::CliNoWords{.command = "up", .word = invocation.words.front()}, {}});
   if (Status home = PrepareHome(caller); !home) return caller.Complain(home.error());
   if (invocation.Has("foreground")) return RunForeground(caller, invocation);
   if (HttpLine::Open(caller.state.Socket())) {
@@ -92,7 +94,8 @@ int Up(Caller& caller, const Invocation& invocation) {
   if (!started) return caller.Complain(started.error());
   ClearDownMark(caller.state);
   if (!started->own) return AlreadyUp(caller, invocation);
-  if (SysStatus written = KeepStartOptions(caller.state, wanted); !written) return KeepFailed(caller, written.error());
+  if (SysStatus written = KeepStartOptions(caller.state, wanted); !written)
+    return KeepFailed(caller, written.error());
   return PrintUp(caller, msg::CliUpNow{});
 }
 

@@ -21,7 +21,8 @@ constexpr int kStep_s = 30;
 
 Result<json::value> EndOf(Link& link, const std::string& task) {
   while (true) {
-    auto answer = link.Get("/api/v1/tasks/" + PercentEncode(task) + "?wait=ended&timeout=" + std::to_string(kStep_s), kStep_s);
+    auto answer = link.Get(
+        "/api/v1/tasks/" + PercentEncode(task) + "?wait=ended&timeout=" + std::to_string(kStep_s), kStep_s);
     if (!answer || TextAt(*answer, "state") == "ended") return answer;
   }
 }

@@ -58,9 +58,9 @@ class Begin : public ::testing::Test {
 };
 
 TEST_F(Begin, AClockTimeIsTheNextOneHere) {
-  EXPECT_EQ(Of("22:00"), "2026-11-30T14:00:00.000Z");                          // it is 17:00
-  EXPECT_EQ(Of("16:30"), "2026-12-01T08:30:00.000Z");                          // tomorrow
-  EXPECT_EQ(Of("17:00"), "2026-12-01T09:00:00.000Z");                          // just now is tomorrow
+  EXPECT_EQ(Of("22:00"), "2026-11-30T14:00:00.000Z");  // it is 17:00
+  EXPECT_EQ(Of("16:30"), "2026-12-01T08:30:00.000Z");  // tomorrow
+  EXPECT_EQ(Of("17:00"), "2026-12-01T09:00:00.000Z");  // just now is tomorrow
   EXPECT_EQ(Of("17:00:01"), "2026-11-30T09:00:01.000Z");
 }
 
@@ -77,7 +77,8 @@ TEST_F(Begin, DatesAreLocalUnlessTheySayTheirZone) {
 }
 
 TEST_F(Begin, WhatIsNoTimeIsRefused) {
-  for (const char* text : {"", "25:00", "22:60", "22", "noon", "+", "+x", "2026-02-30", "2026-13-01", "22:00pm", "-5m"})
+  for (const char* text :
+       {"", "25:00", "22:60", "22", "noon", "+", "+x", "2026-02-30", "2026-13-01", "22:00pm", "-5m"})
     EXPECT_EQ(Of(text), "cli.begin") << text;
 }
 

@@ -129,7 +129,8 @@ const Yaml* Yaml::Find(std::string_view key) const {
 
 Result<Yaml> ParseYaml(std::string_view text, const std::string& file) {
   if (text.size() > kMostBytes)
-    return Invalid(msg::YamlTooLarge{.file = file, .most = int64_t{kMostBytes}, .size = static_cast<int64_t>(text.size())});
+    return Invalid(msg::YamlTooLarge{
+        .file = file, .most = int64_t{kMostBytes}, .size = static_cast<int64_t>(text.size())});
   if (!IsUtf8(text)) return Invalid(msg::YamlNotUtf8{.file = file});
   try {
     std::istringstream stream{std::string(text)};

@@ -1,5 +1,6 @@
-// Yaml is a small, bounded YAML document: maps, lists and scalars with their lines. It refuses what makes YAML
-// dangerous or surprising: anchors, aliases, tags, duplicate keys, more than one document, depth over 32, over 1 MiB.
+// Yaml is a small, bounded YAML document: maps, lists and scalars with their lines. It refuses what makes
+// YAML dangerous or surprising: anchors, aliases, tags, duplicate keys, more than one document, depth over
+// 32, over 1 MiB.
 #pragma once
 
 #include <string>
@@ -14,9 +15,9 @@ namespace ty {
 struct Yaml {
   enum class Kind : unsigned char { kScalar, kList, kMap };
   Kind kind = Kind::kScalar;
-  int line = 1;         // from 1
-  bool plain = true;    // a scalar without quotes
-  std::string text;     // of a scalar, as it was typed
+  int line = 1;       // from 1
+  bool plain = true;  // a scalar without quotes
+  std::string text;   // of a scalar, as it was typed
   std::vector<Yaml> items;
   std::vector<std::string> keys;  // of a map; items[i] belongs to keys[i]
   std::vector<int> key_lines;

@@ -887,6 +887,23 @@ TEST_P(LocalEngineTest, TheSupervisorStaysOutsideTheCgroupItKills) {
   }
 }
 
+TEST_P(LocalEngineTest, LeavesNoEmptyCgroupBehindAndMakesItsOwnAgain) {
+  if (GetParam() != Containment::kCgroup2) return;
+  const std::string folder = OpenCgroupRoot(instance_, GetParam()).folder;
+  ASSERT_EQ(::rmdir((folder + "/shims").c_str()), 0);
+  ASSERT_EQ(::rmdir(folder.c_str()), 0);
+  const Ulid attempt = LaunchScript("while [ ! -e go ]; do sleep 0.02; done");
+  ASSERT_TRUE(desk_->Wait<AttemptRunning>(attempt));
+  engine_.reset();
+  EXPECT_TRUE(Exists(folder + "/shims"));  // in use
+  ASSERT_TRUE(WriteFileAt(AT_FDCWD, (home_ + "/go").c_str(), ""));
+  ASSERT_TRUE(Eventually([&] { return !Cgroup{GetParam(), folder}.Populated(); }));
+  Open();
+  engine_.reset();
+  EXPECT_FALSE(Exists(folder));
+  Open();
+}
+
 INSTANTIATE_TEST_SUITE_P(Held, LocalEngineTest,
                          ::testing::Values(Containment::kCgroup2, Containment::kFreezer,
                                            Containment::kSubreaper),

@@ -20,8 +20,8 @@ constexpr size_t kMostTasks = 100'000;
 constexpr size_t kSlice = 1000;  // records of ended tasks in memory at once
 
 struct Selection {
-  std::vector<TaskId> ids;                          // in the order named
-  std::vector<std::string> words;                   // names and @last
+  std::vector<TaskId> ids;         // in the order named
+  std::vector<std::string> words;  // names and @last
   std::vector<std::pair<TaskId, TaskId>> ranges;
   std::string tag;
   bool all = false;
@@ -38,11 +38,13 @@ Status ReadWord(const std::string& word, const std::string& field, Selection& se
   if (dash != std::string::npos && IsNumber(word.substr(0, dash)) && IsNumber(word.substr(dash + 1))) {
     const int64_t first = *ParseInt(word.substr(0, dash)), last = *ParseInt(word.substr(dash + 1));
     if (first > last) return Invalid(msg::ActRangeBackwards{.range = word}, field);
-    if (last - first >= static_cast<int64_t>(kMostTasks)) return Invalid(msg::ActTooMany{.most = kMostTasks}, field);
+    if (last - first >= static_cast<int64_t>(kMostTasks))
+      return Invalid(msg::ActTooMany{.most = kMostTasks}, field);
     selection.ranges.emplace_back(TaskId{first}, TaskId{last});
     return {};
   }
-  if (word != "@last" && !CheckName(word)) return Invalid(msg::ActBadSelector{.text = Printable(word)}, field);
+  if (word != "@last" && !CheckName(word))
+    return Invalid(msg::ActBadSelector{.text = Printable(word)}, field);
   selection.words.push_back(word);
   return {};
 }
@@ -52,7 +54,9 @@ Result<Selection> ReadSelection(const Request& request, Verb verb) {
   if (!body) return Forward(body.error());
   Selection selection;
   if (const json::value* tasks = body->if_contains("tasks"); tasks != nullptr && !tasks->is_null()) {
-    if (!tasks->is_array()) return Invalid(msg::ApiMustBe{.name = "tasks", .what = "[\"12\", \"3-9\", \"name\", \"@last\"]"}, "/tasks");
+    if (!tasks->is_array())
+      return Invalid(msg::ApiMustBe{.name = "tasks", .what = "[\"12\", \"3-9\", \"name\", \"@last\"]"},
+                     "/tasks");
     for (size_t i = 0; i < tasks->as_array().size(); i++) {
       const json::value& one = tasks->as_array()[i];
       const std::string field = "/tasks/" + std::to_string(i);
@@ -83,7 +87,8 @@ Result<Selection> ReadSelection(const Request& request, Verb verb) {
   } else if (priority != nullptr) {
     return Invalid(msg::ActPriorityElsewhere{}, "/priority");
   }
-  if (selection.ids.empty() && selection.words.empty() && selection.ranges.empty() && selection.tag.empty() && !selection.all) {
+  if (selection.ids.empty() && selection.words.empty() && selection.ranges.empty() && selection.tag.empty() &&
+      !selection.all) {
     return Invalid(msg::ActNothingNamed{}, "/tasks");
   }
   return selection;
@@ -91,8 +96,8 @@ Result<Selection> ReadSelection(const Request& request, Verb verb) {
 
 }  // namespace
 
-// One request of many tasks on its way: names to numbers, then slice by slice to the Yard, with the records of those
-// that have ended.
+// One request of many tasks on its way: names to numbers, then slice by slice to the Yard, with the records
+// of those that have ended.
 class ActOnTasks : public std::enable_shared_from_this<ActOnTasks> {
  public:
   ActOnTasks(Api& api, CallPtr call, Verb verb, Selection selection)
@@ -153,7 +158,8 @@ class ActOnTasks : public std::enable_shared_from_this<ActOnTasks> {
     const std::string tag = std::exchange(selection_.tag, {});
     const size_t count = std::min(kSlice, todo_.size() - done_);
     if (count == 0 && !to_all && tag.empty()) return Finish();
-    std::vector<TaskId> slice(todo_.begin() + static_cast<ptrdiff_t>(done_), todo_.begin() + static_cast<ptrdiff_t>(done_ + count));
+    std::vector<TaskId> slice(todo_.begin() + static_cast<ptrdiff_t>(done_),
+                              todo_.begin() + static_cast<ptrdiff_t>(done_ + count));
     done_ += count;
     Run(std::move(slice), to_all, tag, true);
   }
@@ -172,7 +178,8 @@ class ActOnTasks : public std::enable_shared_from_this<ActOnTasks> {
         act.priority = self->selection_.priority;
         act.ended = std::move(records);
         act.reply = [=](std::vector<ActAnswer> answers) {
-          // Open when asked and gone when acted on: it has ended in between, and its record is in the store now.
+          // Open when asked and gone when acted on: it has ended in between, and its record is in the store
+          // now.
           std::vector<TaskId> missed;
           for (ActAnswer& answer : answers) {
             const bool gone = !answer.done && answer.done.error().code == Code::kNotFound &&
@@ -221,8 +228,10 @@ class ActOnTasks : public std::enable_shared_from_this<ActOnTasks> {
   }
 
   void AddProblem(json::value id, const Error& error) {
-    items_.push_back(json::object{
-        {"id", std::move(id)}, {"ok", false}, {"problem", RenderProblem(StatusOf(error.code), error, call_->language())}});
+    items_.push_back(
+        json::object{{"id", std::move(id)},
+                     {"ok", false},
+                     {"problem", RenderProblem(StatusOf(error.code), error, call_->language())}});
   }
 
   Api& api_;
@@ -242,11 +251,23 @@ void Api::Act(CallPtr call, Verb verb) {
   std::make_shared<ActOnTasks>(*this, call, verb, std::move(*selection))->Begin();
 }
 
-void Api::CancelTasks(CallPtr call) { Act(std::move(call), Verb::kCancel); }
-void Api::HoldTasks(CallPtr call) { Act(std::move(call), Verb::kHold); }
-void Api::ReleaseTasks(CallPtr call) { Act(std::move(call), Verb::kRelease); }
-void Api::RetryTasks(CallPtr call) { Act(std::move(call), Verb::kRetry); }
-void Api::RemoveTasks(CallPtr call) { Act(std::move(call), Verb::kRemove); }
-void Api::SetPriority(CallPtr call) { Act(std::move(call), Verb::kPriority); }
+void Api::CancelTasks(CallPtr call) {
+  Act(std::move(call), Verb::kCancel);
+}
+void Api::HoldTasks(CallPtr call) {
+  Act(std::move(call), Verb::kHold);
+}
+void Api::ReleaseTasks(CallPtr call) {
+  Act(std::move(call), Verb::kRelease);
+}
+void Api::RetryTasks(CallPtr call) {
+  Act(std::move(call), Verb::kRetry);
+}
+void Api::RemoveTasks(CallPtr call) {
+  Act(std::move(call), Verb::kRemove);
+}
+void Api::SetPriority(CallPtr call) {
+  Act(std::move(call), Verb::kPriority);
+}
 
 }  // namespace ty

@@ -1,4 +1,5 @@
-// Api answers the calls that passed the gate: one file a noun. It decides nothing about tasks; it asks the Backend.
+// Api answers the calls that passed the gate: one file a noun. It decides nothing about tasks; it asks the
+// Backend.
 #pragma once
 
 #include <functional>
@@ -27,10 +28,10 @@ const std::vector<Route>& Routes();
 
 struct ApiSettings {
   std::string version;
-  std::string home;                     // state folder
-  std::string owner, instance;          // for the public routes, which ask nobody
+  std::string home;             // state folder
+  std::string owner, instance;  // for the public routes, which ask nobody
   Time started;
-  std::function<std::string()> url;     // of the page; empty without a TCP listener
+  std::function<std::string()> url;  // of the page; empty without a TCP listener
   std::function<Time()> now;
   std::function<void(bool cancelled)> on_down;  // `down` was asked and answered: end the daemon
   GateSettings gate;
@@ -48,12 +49,13 @@ struct FoundAttempt {
 
 class Api {
  public:
-  Api(ApiSettings settings, Backend& backend, Loop& loop) : settings_(std::move(settings)), backend_(backend), loop_(loop) {}
+  Api(ApiSettings settings, Backend& backend, Loop& loop)
+      : settings_(std::move(settings)), backend_(backend), loop_(loop) {}
 
-  // Gate, access and route, in this order, from the head alone. True when the body is wanted and the call goes on;
-  // false when it has been refused.
+  // Gate, access and route, in this order, from the head alone. True when the body is wanted and the call
+  // goes on; false when it has been refused.
   bool Admit(const CallPtr& call);
-  void Handle(const CallPtr& call);                              // once the body is there
+  void Handle(const CallPtr& call);                         // once the body is there
   std::shared_ptr<BodySink> OpenBulk(const CallPtr& call);  // null: refused
 
   // session.cc

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <boost/json.hpp>
 #include <filesystem>
 #include <fstream>
 
@@ -52,7 +53,8 @@ class ApiTest : public ::testing::Test {
     }
   };
 
-  Asked Send(std::string method, std::string target, std::string body = "", std::vector<std::pair<std::string, std::string>> headers = {},
+  Asked Send(std::string method, std::string target, std::string body = "",
+             std::vector<std::pair<std::string, std::string>> headers = {},
              Peer peer = {.socket = true, .trusted = true}) {
     Request request;
     request.method = method;
@@ -66,12 +68,14 @@ class ApiTest : public ::testing::Test {
     request.body = std::move(body);
     request.peer = peer;
     Asked asked;
-    asked.call = std::make_shared<Call>(std::move(request), [kept = asked.response](Response response) { *kept = std::move(response); });
+    asked.call = std::make_shared<Call>(
+        std::move(request), [kept = asked.response](Response response) { *kept = std::move(response); });
     if (api_->Admit(asked.call)) api_->Handle(asked.call);
     return asked;
   }
   Asked Get(std::string target) { return Send("GET", std::move(target)); }
-  Asked Post(std::string target, std::string body, std::vector<std::pair<std::string, std::string>> headers = {}) {
+  Asked Post(std::string target, std::string body,
+             std::vector<std::pair<std::string, std::string>> headers = {}) {
     return Send("POST", std::move(target), std::move(body), std::move(headers));
   }
 
@@ -178,14 +182,17 @@ TEST_F(ApiTest, PointsAtTheFieldOfABadTask) {
 TEST_F(ApiTest, TellsTheYardOfEndedTasksThatAreFollowed) {
   backend_.rows.tasks[TaskId{3}] = TaskRecord{MakeTask(3, "prep").task, std::make_shared<TaskSpec>(), {}};
   backend_.End(TaskId{3}, Outcome{});
-  const Asked asked = Post("/api/v1/tasks", R"({"command":["true"],"workdir":"/","after":[{"task":"prep","on":"any"},{"task":"@last"}]})");
+  const Asked asked =
+      Post("/api/v1/tasks",
+           R"({"command":["true"],"workdir":"/","after":[{"task":"prep","on":"any"},{"task":"@last"}]})");
   ASSERT_EQ(asked.status(), 201) << asked.raw();
   const Submit& submit = backend_.submits.at(0);
   EXPECT_EQ(submit.items[0].spec.after.at(0).task, TaskId{3});
   EXPECT_EQ(submit.items[0].spec.after.at(1).task, TaskId{3});
   EXPECT_EQ(submit.ended.at(TaskId{3}), OutcomeKind::kSucceeded);
 
-  const Asked unknown = Post("/api/v1/tasks", R"({"command":["true"],"workdir":"/","after":[{"task":"nobody"}]})");
+  const Asked unknown =
+      Post("/api/v1/tasks", R"({"command":["true"],"workdir":"/","after":[{"task":"nobody"}]})");
   EXPECT_EQ(unknown.status(), 422);
   EXPECT_EQ(unknown.body().at("field").as_string(), "/after/0/task");
 }
@@ -235,7 +242,8 @@ TEST_F(ApiTest, LetsLinesOfABulkFollowOneAnother) {
 }
 
 TEST_F(ApiTest, RefusesAWholeBulkForOneBadLineAndNamesIt) {
-  const Asked asked = Post("/api/v1/tasks/bulk", std::string(kTask) + "\n\n" + R"({"command":[],"workdir":"/"})" + "\n" + kTask);
+  const Asked asked = Post("/api/v1/tasks/bulk",
+                           std::string(kTask) + "\n\n" + R"({"command":[],"workdir":"/"})" + "\n" + kTask);
   EXPECT_EQ(asked.status(), 422);
   EXPECT_EQ(asked.body().at("field").as_string(), "/lines/3");
   EXPECT_EQ(asked.body().at("errors").as_array().at(0).at("field").as_string(), "/lines/3/command");
@@ -256,7 +264,8 @@ TEST_F(ApiTest, ListsOpenTasksThenEndedOnesInPages) {
   auto ids = [&](const Asked& asked) {
     std::string text;
     const json::value body = asked.body();
-    for (const json::value& item : body.at("items").as_array()) text += std::to_string(item.at("id").as_int64()) + " ";
+    for (const json::value& item : body.at("items").as_array())
+      text += std::to_string(item.at("id").as_int64()) + " ";
     const json::value& next = body.at("next");
     return text + (next.is_null() ? "" : next.as_string().c_str());
   };
@@ -416,7 +425,8 @@ TEST_F(ApiTest, ActsOnNumbersRangesAndNames) {
   const json::value body = asked.body();
   for (const json::value& item : body.at("items").as_array()) {
     const json::value& id = item.at("id");
-    told += (id.is_string() ? std::string(id.as_string()) : std::to_string(id.as_int64())) + (item.at("ok").as_bool() ? "+ " : "- ");
+    told += (id.is_string() ? std::string(id.as_string()) : std::to_string(id.as_int64())) +
+            (item.at("ok").as_bool() ? "+ " : "- ");
   }
   EXPECT_EQ(told, "nobody- 20-30- 3+ 5+ 12+ 77- ");
 }

@@ -32,7 +32,8 @@ class YardBackend final : public Backend {
             });
   }
   void ListOpen(OpenFilter filter, std::function<void(std::vector<TaskView>)> then) override {
-    AskYard([filter = std::move(filter)](const Yard& yard) { return yard.ListOpen(filter); }, std::move(then));
+    AskYard([filter = std::move(filter)](const Yard& yard) { return yard.ListOpen(filter); },
+            std::move(then));
   }
   void AreOpen(std::vector<TaskId> ids, std::function<void(std::vector<bool>)> then) override {
     AskYard(

@@ -1,5 +1,5 @@
-// Backend is what the handlers ask: the Yard and the store, by the few verbs they use. Calls return at once; answers
-// come on the loop's thread. Tests bring their own.
+// Backend is what the handlers ask: the Yard and the store, by the few verbs they use. Calls return at once;
+// answers come on the loop's thread. Tests bring their own.
 #pragma once
 
 #include <functional>

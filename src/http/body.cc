@@ -37,14 +37,16 @@ Result<json::object> ParseBody(std::string_view text, std::initializer_list<std:
 Result<bool> ReadBool(const json::object& body, std::string_view key) {
   const json::value* value = body.if_contains(json::string_view(key.data(), key.size()));
   if (value == nullptr || value->is_null()) return false;
-  if (!value->is_bool()) return Invalid(msg::ApiMustBe{.name = std::string(key), .what = "true, false"}, "/" + std::string(key));
+  if (!value->is_bool())
+    return Invalid(msg::ApiMustBe{.name = std::string(key), .what = "true, false"}, "/" + std::string(key));
   return value->as_bool();
 }
 
 Result<std::string> ReadText(const json::object& body, std::string_view key) {
   const json::value* value = body.if_contains(json::string_view(key.data(), key.size()));
   if (value == nullptr || value->is_null()) return std::string();
-  if (!value->is_string()) return Invalid(msg::ApiMustBe{.name = std::string(key), .what = "\"…\""}, "/" + std::string(key));
+  if (!value->is_string())
+    return Invalid(msg::ApiMustBe{.name = std::string(key), .what = "\"…\""}, "/" + std::string(key));
   return std::string(value->as_string().data(), value->as_string().size());
 }
 

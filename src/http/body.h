@@ -13,7 +13,7 @@ namespace ty {
 Result<boost::json::value> ParseJson(std::string_view text);
 // Empty counts as {}. An unknown key is refused.
 Result<boost::json::object> ParseBody(std::string_view text, std::initializer_list<std::string_view> known);
-Result<bool> ReadBool(const boost::json::object& body, std::string_view key);  // false when absent
+Result<bool> ReadBool(const boost::json::object& body, std::string_view key);         // false when absent
 Result<std::string> ReadText(const boost::json::object& body, std::string_view key);  // empty when absent
 
 }  // namespace ty

@@ -21,7 +21,8 @@ Response RenderEvents(const std::vector<Event>& events, int64_t since) {
 
 }  // namespace
 
-// A long poll: what is there is given at once; else one wake of the Yard, or the end of the wait, asks once more.
+// A long poll: what is there is given at once; else one wake of the Yard, or the end of the wait, asks once
+// more.
 void Api::ListEvents(CallPtr call) {
   Parameters query(call->request);
   const int64_t since = query.Number("since", 0, 0, INT64_MAX);

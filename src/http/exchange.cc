@@ -41,8 +41,12 @@ void Call::Answer(const boost::json::value& json, int status) {
   Answer(std::move(response));
 }
 
-void Call::Refuse(const Error& error) { Answer(ProblemResponse(StatusOf(error.code), error, language())); }
-void Call::Refuse(int status, const Error& error) { Answer(ProblemResponse(status, error, language())); }
+void Call::Refuse(const Error& error) {
+  Answer(ProblemResponse(StatusOf(error.code), error, language()));
+}
+void Call::Refuse(int status, const Error& error) {
+  Answer(ProblemResponse(status, error, language()));
+}
 
 void Call::WhenGone(std::function<void()> act) {
   if (answered_) return;

@@ -1,5 +1,5 @@
-// What a request and its answer are to the rest of this room: plain structs. Only reader.cc knows Beast and only
-// server.cc knows Asio. Everything here happens on the loop's thread unless it says otherwise.
+// What a request and its answer are to the rest of this room: plain structs. Only reader.cc knows Beast and
+// only server.cc knows Asio. Everything here happens on the loop's thread unless it says otherwise.
 #pragma once
 
 #include <boost/json/fwd.hpp>
@@ -26,9 +26,9 @@ struct Peer {
 };
 
 struct Request {
-  std::string method;   // as sent; case counts
-  std::string target;   // as sent
-  std::vector<std::string> path;                           // decoded parts; set by routing, as the query
+  std::string method;             // as sent; case counts
+  std::string target;             // as sent
+  std::vector<std::string> path;  // decoded parts; set by routing, as the query
   std::vector<std::pair<std::string, std::string>> query;
   std::vector<std::pair<std::string, std::string>> headers;  // in order
   std::string body;

@@ -27,8 +27,12 @@ bool IsPort(std::string_view text) {
   return port <= 65535;
 }
 
-bool IsHex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
-int HexValue(char c) { return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10; }
+bool IsHex(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+int HexValue(char c) {
+  return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
+}
 
 std::optional<std::string> Unescape(std::string_view raw, bool plus_is_space) {
   std::string text;
@@ -46,7 +50,8 @@ std::optional<std::string> Unescape(std::string_view raw, bool plus_is_space) {
 }
 
 Response Refuse(int status, const Request& request, Message message, std::string field = {}) {
-  return ProblemResponse(status, Error{Code::kInvalid, std::move(message), std::move(field)}, request.language);
+  return ProblemResponse(status, Error{Code::kInvalid, std::move(message), std::move(field)},
+                         request.language);
 }
 
 // A browser sends an Origin; it must be the very host it talks to. "null" never is.
@@ -70,7 +75,8 @@ bool IsType(std::string_view header, std::string_view type) {
 HostKind JudgeHost(std::string_view host, const std::vector<std::string>& names) {
   if (host.empty()) return HostKind::kMalformed;
   for (char c : host) {
-    if (static_cast<unsigned char>(c) <= ' ' || static_cast<unsigned char>(c) >= 0x7f) return HostKind::kMalformed;
+    if (static_cast<unsigned char>(c) <= ' ' || static_cast<unsigned char>(c) >= 0x7f)
+      return HostKind::kMalformed;
   }
   std::string_view name = host, port;
   bool has_port = false;
@@ -98,7 +104,8 @@ HostKind JudgeHost(std::string_view host, const std::vector<std::string>& names)
 }
 
 std::optional<Response> Refusal(const Request& request, const GateSettings& settings) {
-  if (request.target.empty() || request.target.front() != '/') return Refuse(400, request, msg::ApiMalformed{});
+  if (request.target.empty() || request.target.front() != '/')
+    return Refuse(400, request, msg::ApiMalformed{});
   if (!request.peer.socket) {
     const std::string_view host = request.Header("Host");
     if (request.Count("Host") != 1) return Refuse(400, request, msg::ApiBadHost{}, "Host");
@@ -121,7 +128,7 @@ std::optional<Response> Refusal(const Request& request, const GateSettings& sett
   }
   const bool reads = request.method == "GET" || request.method == "HEAD" || request.method == "OPTIONS";
   if (!reads) {
-    const bool bulk = request.target == "/api/v1/tasks/bulk";
+    const bool bulk = request.target.substr(0, request.target.find('?')) == "/api/v1/tasks/bulk";
     const char* wanted = bulk ? "application/x-ndjson" : "application/json";
     if (request.Count("Content-Type") != 1 || !IsType(request.Header("Content-Type"), wanted)) {
       return Refuse(415, request, msg::ApiNeedsType{.type = wanted}, "Content-Type");

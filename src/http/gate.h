@@ -1,5 +1,6 @@
-// Gate is the one chokepoint: every request passes it before it is routed, whatever it asks for. Pure and total: no
-// header makes it throw. No address, name or agent grants anything; only the Unix socket's peer or a session does.
+// Gate is the one chokepoint: every request passes it before it is routed, whatever it asks for. Pure and
+// total: no header makes it throw. No address, name or agent grants anything; only the Unix socket's peer or
+// a session does.
 #pragma once
 
 #include <optional>
@@ -26,8 +27,9 @@ std::optional<Response> Refusal(const Request& request, const GateSettings& sett
 enum class Access : uint8_t { kPublic, kSession, kSocket };
 bool MayEnter(Access access, const Peer& peer);
 
-// "/api/v1/tasks/a%20b" -> {"api", "v1", "tasks", "a b"}. Each part is decoded once; one with %, \, control bytes or
-// broken UTF-8 then, or that is . or .., is refused: no name here has those, and no path is ever made of them.
+// "/api/v1/tasks/a%20b" -> {"api", "v1", "tasks", "a b"}. Each part is decoded once; one with %, \, control
+// bytes or broken UTF-8 then, or that is . or .., is refused: no name here has those, and no path is ever
+// made of them.
 std::optional<std::vector<std::string>> DecodePath(std::string_view raw);
 // "a=1&b=x%20y", decoded; nullopt when an escape is broken.
 std::optional<std::vector<std::pair<std::string, std::string>>> DecodeQuery(std::string_view raw);

@@ -13,25 +13,28 @@ namespace ty {
 namespace {
 
 TEST(Host, OursIsAnyLoopbackNameWithAnyPort) {
-  for (const char* host : {"localhost", "LOCALHOST:80", "127.0.0.1", "127.0.0.1:7788", "[::1]", "[::1]:65535", "lab.example:1"}) {
+  for (const char* host : {"localhost", "LOCALHOST:80", "127.0.0.1", "127.0.0.1:7788", "[::1]", "[::1]:65535",
+                           "lab.example:1"}) {
     EXPECT_EQ(JudgeHost(host, {"lab.example"}), HostKind::kOurs) << host;
   }
 }
 
 TEST(Host, NearMissesAreForeign) {
-  for (const char* host : {"evil.test", "localhost.evil.test", "127.0.0.1.evil.test:80", "localhost.", "127.1", "[::2]", "0.0.0.0",
-                           "localhost/openapi.json?x=", "localhost@evil.test"}) {
+  for (const char* host : {"evil.test", "localhost.evil.test", "127.0.0.1.evil.test:80", "localhost.",
+                           "127.1", "[::2]", "0.0.0.0", "localhost/openapi.json?x=", "localhost@evil.test"}) {
     EXPECT_EQ(JudgeHost(host, {}), HostKind::kForeign) << host;
   }
 }
 
 TEST(Host, WhatIsNoHostIsMalformed) {
-  for (const char* host : {"", "[::1", "[::1]x", "[::1]:", ":80", "localhost:", "localhost:80a", "localhost:99999", "local host", "a\tb", "\xff"}) {
+  for (const char* host : {"", "[::1", "[::1]x", "[::1]:", ":80", "localhost:", "localhost:80a",
+                           "localhost:99999", "local host", "a\tb", "\xff"}) {
     EXPECT_EQ(JudgeHost(host, {}), HostKind::kMalformed) << host;
   }
 }
 
-Request Ask(std::string method, std::string target, std::vector<std::pair<std::string, std::string>> headers) {
+Request Ask(std::string method, std::string target,
+            std::vector<std::pair<std::string, std::string>> headers) {
   Request request;
   request.method = std::move(method);
   request.target = std::move(target);
@@ -53,7 +56,9 @@ TEST(Gate, WantsExactlyOneHostOfOurs) {
 }
 
 TEST(Gate, WantsOriginToEqualHost) {
-  auto with = [](const char* origin) { return StatusFor(Ask("GET", "/", {{"Host", "localhost:7788"}, {"Origin", origin}})); };
+  auto with = [](const char* origin) {
+    return StatusFor(Ask("GET", "/", {{"Host", "localhost:7788"}, {"Origin", origin}}));
+  };
   EXPECT_EQ(with("http://localhost:7788"), 0);
   EXPECT_EQ(with("null"), 403);
   EXPECT_EQ(with(""), 403);
@@ -64,7 +69,9 @@ TEST(Gate, WantsOriginToEqualHost) {
 }
 
 TEST(Gate, WantsSameOriginFetches) {
-  auto with = [](const char* site) { return StatusFor(Ask("GET", "/", {{"Host", "localhost"}, {"Sec-Fetch-Site", site}})); };
+  auto with = [](const char* site) {
+    return StatusFor(Ask("GET", "/", {{"Host", "localhost"}, {"Sec-Fetch-Site", site}}));
+  };
   EXPECT_EQ(with("same-origin"), 0);
   EXPECT_EQ(with("none"), 0);
   EXPECT_EQ(with("same-site"), 403);
@@ -75,11 +82,19 @@ TEST(Gate, WantsSameOriginFetches) {
 TEST(Gate, WantsJsonFromEveryMethodThatIsNotKnownToRead) {
   for (const char* method : {"POST", "PUT", "DELETE", "PATCH", "PROPFIND", "get", "post", "FOO"}) {
     EXPECT_EQ(StatusFor(Ask(method, "/", {{"Host", "localhost"}})), 415) << method;
-    EXPECT_EQ(StatusFor(Ask(method, "/", {{"Host", "localhost"}, {"Content-Type", "text/plain"}})), 415) << method;
-    EXPECT_EQ(StatusFor(Ask(method, "/", {{"Host", "localhost"}, {"Content-Type", "application/json; charset=utf-8"}})), 0) << method;
+    EXPECT_EQ(StatusFor(Ask(method, "/", {{"Host", "localhost"}, {"Content-Type", "text/plain"}})), 415)
+        << method;
+    EXPECT_EQ(StatusFor(Ask(method, "/",
+                            {{"Host", "localhost"}, {"Content-Type", "application/json; charset=utf-8"}})),
+              0)
+        << method;
   }
-  EXPECT_EQ(StatusFor(Ask("POST", "/api/v1/tasks/bulk", {{"Host", "localhost"}, {"Content-Type", "application/x-ndjson"}})), 0);
-  EXPECT_EQ(StatusFor(Ask("POST", "/api/v1/tasks/bulk", {{"Host", "localhost"}, {"Content-Type", "application/json"}})), 415);
+  EXPECT_EQ(StatusFor(Ask("POST", "/api/v1/tasks/bulk",
+                          {{"Host", "localhost"}, {"Content-Type", "application/x-ndjson"}})),
+            0);
+  EXPECT_EQ(StatusFor(Ask("POST", "/api/v1/tasks/bulk",
+                          {{"Host", "localhost"}, {"Content-Type", "application/json"}})),
+            415);
 }
 
 TEST(Gate, IgnoresHostAndOriginOnTheSocket) {
@@ -101,7 +116,8 @@ TEST(Gate, LetsTheSocketsOwnUserInAndNobodyElse) {
 TEST(Path, IsDecodedOnce) {
   EXPECT_EQ(DecodePath("/api/v1/tasks/a%20b"), (std::vector<std::string>{"api", "v1", "tasks", "a b"}));
   EXPECT_EQ(DecodePath("/"), (std::vector<std::string>{""}));
-  for (const char* path : {"/%252e%252e%252f", "/%2e%2e/x", "/../etc/passwd", "/a/./b", "/%00", "/a%5cb", "/%ff", "/%4", "/%zz", "", "x"}) {
+  for (const char* path : {"/%252e%252e%252f", "/%2e%2e/x", "/../etc/passwd", "/a/./b", "/%00", "/a%5cb",
+                           "/%ff", "/%4", "/%zz", "", "x"}) {
     EXPECT_EQ(DecodePath(path), std::nullopt) << path;
   }
 }
@@ -124,13 +140,16 @@ TEST(Routes, AreThoseOfTheContract) {
       ASSERT_TRUE(operation.second["x-access"]) << path.first << " " << method << " has no x-access";
       one.access = operation.second["x-access"].as<std::string>();
       for (const auto& parameter : operation.second["parameters"]) {
-        if (parameter["in"] && parameter["in"].as<std::string>() == "query") one.parameters.insert(parameter["name"].as<std::string>());
+        if (parameter["in"] && parameter["in"].as<std::string>() == "query")
+          one.parameters.insert(parameter["name"].as<std::string>());
       }
     }
   }
   for (const Route& route : Routes()) {
     Said& one = built[std::string(route.method) + " " + route.path];
-    one.access = route.access == Access::kPublic ? "public" : route.access == Access::kSession ? "session" : "socket";
+    one.access = route.access == Access::kPublic    ? "public"
+                 : route.access == Access::kSession ? "session"
+                                                    : "socket";
     std::istringstream words{std::string(route.parameters)};
     for (std::string word; words >> word;) one.parameters.insert(word);
   }
@@ -139,7 +158,8 @@ TEST(Routes, AreThoseOfTheContract) {
     EXPECT_EQ(built[route].access, one.access) << route;
     EXPECT_EQ(built[route].parameters, one.parameters) << route;
   }
-  for (const auto& [route, one] : built) EXPECT_EQ(said.count(route), 1u) << route << " is there and not described";
+  for (const auto& [route, one] : built)
+    EXPECT_EQ(said.count(route), 1u) << route << " is there and not described";
 }
 
 }  // namespace

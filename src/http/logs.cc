@@ -1,5 +1,5 @@
-// Logs by byte range, their tail and their head. The files are the user's to play with: nothing but a plain file of
-// ours is read, and a link or a pipe put in its place is not followed.
+// Logs by byte range, their tail and their head. The files are the user's to play with: nothing but a plain
+// file of ours is read, and a link or a pipe put in its place is not followed.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -34,11 +34,14 @@ Result<UniqueFd> OpenPlain(const std::string& path) {
     return Fail(Code::kUnavailable, msg::TaskLogUnreadable{.path = path, .why = std::strerror(errno)});
   }
   struct stat about {};
-  if (!fd || ::fstat(fd.get(), &about) != 0 || !S_ISREG(about.st_mode)) return Conflict(msg::TaskLogNotAFile{.path = path});
+  if (!fd || ::fstat(fd.get(), &about) != 0 || !S_ISREG(about.st_mode))
+    return Conflict(msg::TaskLogNotAFile{.path = path});
   return fd;
 }
 
-int StatusOfLog(const Error& error) { return error.code == Code::kConflict ? 403 : StatusOf(error.code); }
+int StatusOfLog(const Error& error) {
+  return error.code == Code::kConflict ? 403 : StatusOf(error.code);
+}
 
 int64_t SizeOf(int fd) {
   struct stat about {};
@@ -61,35 +64,37 @@ std::string ReadRange(int fd, int64_t offset, size_t limit) {
 }  // namespace
 
 void Api::FindAttempt(TaskId id, int wanted, std::function<void(Result<FoundAttempt>)> then) {
-  backend_.Describe(id, [this, id, wanted, then = std::move(then)](std::optional<TaskView> view, int64_t last_event) {
-    FoundAttempt found{.task = id, .open = view.has_value(), .last_event = last_event};
-    auto take = [](FoundAttempt& into, const Attempt& attempt) {
-      into.number = attempt.number;
-      into.uid = attempt.uid;
-      into.ended = attempt.state == AttemptState::kEnded;
-    };
-    if (view) {
-      found.count = view->task.attempts;
-      const bool current = view->attempt && (wanted == 0 || wanted == view->attempt->number);
-      if (current) take(found, *view->attempt);
-      if (current || found.count == 0) return then(found);
-    }
-    Fetch<Result<TaskRecord>>(backend_, [id](Rows& rows) { return rows.FindTask(id); },
-                              [found, wanted, take, then](Result<TaskRecord> record) mutable {
-                                if (!record) return then(Forward(record.error()));
-                                // It may have ended, or begun anew, since the Yard was asked.
-                                found.open = found.open && !IsEnded(record->task);
-                                found.count = std::max(found.count, record->task.attempts);
-                                for (const Attempt& attempt : record->attempts) {
-                                  if (wanted == 0 || attempt.number == wanted) take(found, attempt);
-                                }
-                                then(found);
-                              });
-  });
+  backend_.Describe(
+      id, [this, id, wanted, then = std::move(then)](std::optional<TaskView> view, int64_t last_event) {
+        FoundAttempt found{.task = id, .open = view.has_value(), .last_event = last_event};
+        auto take = [](FoundAttempt& into, const Attempt& attempt) {
+          into.number = attempt.number;
+          into.uid = attempt.uid;
+          into.ended = attempt.state == AttemptState::kEnded;
+        };
+        if (view) {
+          found.count = view->task.attempts;
+          const bool current = view->attempt && (wanted == 0 || wanted == view->attempt->number);
+          if (current) take(found, *view->attempt);
+          if (current || found.count == 0) return then(found);
+        }
+        Fetch<Result<TaskRecord>>(
+            backend_, [id](Rows& rows) { return rows.FindTask(id); },
+            [found, wanted, take, then](Result<TaskRecord> record) mutable {
+              if (!record) return then(Forward(record.error()));
+              // It may have ended, or begun anew, since the Yard was asked.
+              found.open = found.open && !IsEnded(record->task);
+              found.count = std::max(found.count, record->task.attempts);
+              for (const Attempt& attempt : record->attempts) {
+                if (wanted == 0 || attempt.number == wanted) take(found, attempt);
+              }
+              then(found);
+            });
+      });
 }
 
-// One request for bytes, which may wait for them: the file is looked at each 50 ms, and the Yard is asked again when
-// something durable happened, which may be the end of the attempt or the start of one.
+// One request for bytes, which may wait for them: the file is looked at each 50 ms, and the Yard is asked
+// again when something durable happened, which may be the end of the attempt or the start of one.
 class LogFollower : public std::enable_shared_from_this<LogFollower> {
  public:
   LogFollower(Api& api, CallPtr call, TaskId task) : api_(api), call_(std::move(call)), task_(task) {}
@@ -122,7 +127,11 @@ class LogFollower : public std::enable_shared_from_this<LogFollower> {
     const bool to_come = wanted_ > found_.count && found_.number == 0;
     if (to_come && (!found_.open || !patience_ || wanted_ > found_.count + 1)) {
       return End([&] {
-        call_->Refuse(Error{Code::kNotFound, msg::TaskNoAttempt{.task = std::to_string(task_.value), .attempt = wanted_, .count = found_.count}, "attempt"});
+        call_->Refuse(
+            Error{Code::kNotFound,
+                  msg::TaskNoAttempt{
+                      .task = std::to_string(task_.value), .attempt = wanted_, .count = found_.count},
+                  "attempt"});
       });
     }
     if (found_.number == 0 && (!found_.open || !patience_)) return Give();
@@ -147,7 +156,8 @@ class LogFollower : public std::enable_shared_from_this<LogFollower> {
     if (file_uid_ != found_.uid) file_.Reset();
     if (!file_) {
       file_uid_ = found_.uid;
-      Result<UniqueFd> opened = OpenPlain(AttemptPaths{StatePaths{api_.settings_.home}.Attempt(found_.uid)}.Log());
+      Result<UniqueFd> opened =
+          OpenPlain(AttemptPaths{StatePaths{api_.settings_.home}.Attempt(found_.uid)}.Log());
       if (!opened) {
         End([&] { call_->Refuse(StatusOfLog(opened.error()), opened.error()); });
         return false;
@@ -208,7 +218,8 @@ void Api::GetLog(CallPtr call) {
   Select(call, [this, call](TaskId id) { std::make_shared<LogFollower>(*this, call, id)->Begin(); });
 }
 
-void Api::WithAttempt(const CallPtr& call, std::function<void(const FoundAttempt&, std::string folder)> then) {
+void Api::WithAttempt(const CallPtr& call,
+                      std::function<void(const FoundAttempt&, std::string folder)> then) {
   Parameters query(call->request);
   const int wanted = static_cast<int>(query.Number("attempt", 0, 1, 1'000'000));
   if (query.error()) return call->Refuse(*query.error());
@@ -216,7 +227,11 @@ void Api::WithAttempt(const CallPtr& call, std::function<void(const FoundAttempt
     FindAttempt(id, wanted, [this, call, wanted, then](Result<FoundAttempt> found) {
       if (!found) return call->Refuse(found.error());
       if (wanted != 0 && found->number == 0) {
-        return call->Refuse(Error{Code::kNotFound, msg::TaskNoAttempt{.task = std::to_string(found->task.value), .attempt = wanted, .count = found->count}, "attempt"});
+        return call->Refuse(
+            Error{Code::kNotFound,
+                  msg::TaskNoAttempt{
+                      .task = std::to_string(found->task.value), .attempt = wanted, .count = found->count},
+                  "attempt"});
       }
       then(*found, StatePaths{settings_.home}.Attempt(found->uid));
     });
@@ -234,7 +249,8 @@ void Api::GetTail(CallPtr call) {
     }
     json::array lines;
     for (const std::string& line : tail.lines) lines.push_back(ToJsonText(line));
-    call->Answer(json::object{{"attempt", found.number}, {"lines", std::move(lines)}, {"exception", ToJsonText(tail.exception)}});
+    call->Answer(json::object{
+        {"attempt", found.number}, {"lines", std::move(lines)}, {"exception", ToJsonText(tail.exception)}});
   });
 }
 
@@ -244,11 +260,13 @@ void Api::GetHead(CallPtr call) {
     if (found.number != 0) {
       Result<UniqueFd> plain = OpenPlain(AttemptPaths{folder}.Head());
       if (!plain) return call->Refuse(StatusOfLog(plain.error()), plain.error());
-      SysResult<std::string> text = *plain ? ReadAllAt(plain->get(), kHeadFileLimit) : SysResult<std::string>(std::string());
+      SysResult<std::string> text =
+          *plain ? ReadAllAt(plain->get(), kHeadFileLimit) : SysResult<std::string>(std::string());
       Result<json::value> head = text ? ParseJson(*text) : Result<json::value>(json::value());
       if (head && head->is_array()) {
         for (const json::value& one : head->as_array()) {
-          if (Result<Message> message = ParseMessage(one)) items.push_back(RenderMessage(*message, call->language()));
+          if (Result<Message> message = ParseMessage(one))
+            items.push_back(RenderMessage(*message, call->language()));
         }
       }
     }

@@ -30,7 +30,8 @@ int64_t Parameters::Number(std::string_view name, int64_t otherwise, int64_t lea
   if (text == nullptr) return otherwise;
   const std::optional<int64_t> number = ParseInt(*text);
   if (number && *number >= least && *number <= most) return *number;
-  Complain(msg::ApiNumber{.name = std::string(name), .least = least, .most = most, .text = Printable(*text)}, name);
+  Complain(msg::ApiNumber{.name = std::string(name), .least = least, .most = most, .text = Printable(*text)},
+           name);
   return otherwise;
 }
 
@@ -43,7 +44,10 @@ Duration Parameters::Seconds(std::string_view name, Duration otherwise, Duration
   if (fault == std::errc{} && end == text->data() + text->size() && seconds >= 0 && seconds <= limit) {
     return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
   }
-  Complain(msg::ApiNumber{.name = std::string(name), .least = 0, .most = std::llround(limit), .text = Printable(*text)}, name);
+  Complain(
+      msg::ApiNumber{
+          .name = std::string(name), .least = 0, .most = std::llround(limit), .text = Printable(*text)},
+      name);
   return otherwise;
 }
 

@@ -14,7 +14,11 @@ void Api::SetPaused(const CallPtr& call, bool paused) {
   backend_.Post(std::move(pause));
 }
 
-void Api::PauseTheQueue(CallPtr call) { SetPaused(call, true); }
-void Api::ResumeTheQueue(CallPtr call) { SetPaused(call, false); }
+void Api::PauseTheQueue(CallPtr call) {
+  SetPaused(call, true);
+}
+void Api::ResumeTheQueue(CallPtr call) {
+  SetPaused(call, false);
+}
 
 }  // namespace ty

@@ -1,4 +1,5 @@
-// The only file that knows Beast. Its parser is used bare, on bytes, so that nothing else of Beast is compiled.
+// The only file that knows Beast. Its parser is used bare, on bytes, so that nothing else of Beast is
+// compiled.
 #include "http/reader.h"
 
 #include <strings.h>
@@ -33,7 +34,8 @@ class Reader::Parser final : public http::basic_parser<true> {
   }
   void on_response_impl(int, Text, int, beast::error_code& ec) override { ec = {}; }
   void on_field_impl(http::field, Text name, Text value, beast::error_code& ec) override {
-    request.headers.emplace_back(std::string(name.data(), name.size()), std::string(value.data(), value.size()));
+    request.headers.emplace_back(std::string(name.data(), name.size()),
+                                 std::string(value.data(), value.size()));
     ec = {};
   }
   void on_header_impl(beast::error_code& ec) override { ec = {}; }
@@ -61,7 +63,8 @@ size_t Reader::Feed(std::string_view bytes) {
   while (used < bytes.size() && trouble_ == 0 && !parser_->is_done()) {
     if (!had_head && has_head()) break;
     beast::error_code ec;
-    const size_t taken = parser_->put(boost::asio::const_buffer(bytes.data() + used, bytes.size() - used), ec);
+    const size_t taken =
+        parser_->put(boost::asio::const_buffer(bytes.data() + used, bytes.size() - used), ec);
     used += taken;
     if (ec == http::error::need_more) break;
     if (ec == http::error::header_limit) {
@@ -77,21 +80,32 @@ size_t Reader::Feed(std::string_view bytes) {
   return used;
 }
 
-bool Reader::began() const { return parser_->got_some(); }
-bool Reader::has_head() const { return parser_->is_header_done(); }
-bool Reader::done() const { return parser_->is_done(); }
-int Reader::trouble() const { return trouble_; }
+bool Reader::began() const {
+  return parser_->got_some();
+}
+bool Reader::has_head() const {
+  return parser_->is_header_done();
+}
+bool Reader::done() const {
+  return parser_->is_done();
+}
+int Reader::trouble() const {
+  return trouble_;
+}
 
 Request Reader::TakeRequest() {
   Request request = std::move(parser_->request);
   request.keep_alive = parser_->keep_alive();
   if (const auto length = parser_->content_length()) request.content_length = *length;
   const std::string_view expect = request.Header("Expect");
-  request.expects_continue = request.version >= 11 && expect.size() == 12 && ::strncasecmp(expect.data(), "100-continue", 12) == 0;
+  request.expects_continue =
+      request.version >= 11 && expect.size() == 12 && ::strncasecmp(expect.data(), "100-continue", 12) == 0;
   return request;
 }
 
-std::string Reader::TakeBody() { return std::exchange(parser_->body, {}); }
+std::string Reader::TakeBody() {
+  return std::exchange(parser_->body, {});
+}
 
 void Reader::Next() {
   parser_ = std::make_unique<Parser>();

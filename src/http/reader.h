@@ -1,4 +1,5 @@
-// Reader takes the bytes of a connection and makes Requests of them (HTTP/1.0 and 1.1, by Beast). Any bytes may come.
+// Reader takes the bytes of a connection and makes Requests of them (HTTP/1.0 and 1.1, by Beast). Any bytes
+// may come.
 #pragma once
 
 #include <cstdint>

@@ -59,11 +59,13 @@ TEST(Reader, StopsBehindOneMessage) {
 }
 
 TEST(Reader, RefusesWhatIsNoRequest) {
-  for (std::string_view bytes : {std::string_view("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03garbage\r\n\r\n"), std::string_view("GET\r\n\r\n"),
-                                 std::string_view("GET / HTTP/9.9\r\n\r\n"), std::string_view("\0\0\0\0\r\n\r\n", 8),
-                                 std::string_view("GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"),
-                                 std::string_view("GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n"),
-                                 std::string_view("GET / HTTP/1.1\r\nno colon\r\n\r\n")}) {
+  for (std::string_view bytes :
+       {std::string_view("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03garbage\r\n\r\n"),
+        std::string_view("GET\r\n\r\n"), std::string_view("GET / HTTP/9.9\r\n\r\n"),
+        std::string_view("\0\0\0\0\r\n\r\n", 8),
+        std::string_view("GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"),
+        std::string_view("GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n"),
+        std::string_view("GET / HTTP/1.1\r\nno colon\r\n\r\n")}) {
     Reader reader;
     Read(reader, bytes, bytes.size());
     EXPECT_EQ(reader.trouble(), 400) << bytes;

@@ -12,7 +12,9 @@ namespace json = boost::json;
 
 namespace {
 
-json::string Text(std::string_view bytes) { return ToJsonText(bytes); }
+json::string Text(std::string_view bytes) {
+  return ToJsonText(bytes);
+}
 
 json::value TimeOrNull(const std::optional<Time>& time) {
   return time ? json::value(FormatIso(*time)) : json::value(nullptr);
@@ -43,7 +45,8 @@ json::array Strings(const std::vector<std::string>& words) {
 json::value RenderProgress(const std::optional<Progress>& progress) {
   if (!progress) return nullptr;
   std::optional<double> fraction;
-  if (progress->total && *progress->total > 0) fraction = std::min(1.0, std::max(0.0, progress->done / *progress->total));
+  if (progress->total && *progress->total > 0)
+    fraction = std::min(1.0, std::max(0.0, progress->done / *progress->total));
   return json::object{{"done", std::isfinite(progress->done) ? progress->done : 0.0},
                       {"total", NumberOrNull(progress->total)},
                       {"fraction", NumberOrNull(fraction)},
@@ -148,7 +151,8 @@ json::value RenderMessage(const Message& message, Language language) {
       args[name] = Number(std::get<double>(value));
     }
   }
-  return json::object{{"id", message.id}, {"args", std::move(args)}, {"text", Text(Render(message, language))}};
+  return json::object{
+      {"id", message.id}, {"args", std::move(args)}, {"text", Text(Render(message, language))}};
 }
 
 json::object RenderProblem(int status, const Error& error, Language language) {
@@ -204,12 +208,13 @@ json::object RenderTask(const TaskView& view, Language language) {
           {"time_left_s", NumberOrNull(left)},
           {"metrics", std::move(metrics)},
           {"reason", RenderMessage(view.reason, language)},
-          {"outcome", RenderOutcome(task.outcome, language)},
+          // Of a task that waits for its retry the row keeps the outcome before; its attempts tell that.
+          {"outcome", RenderOutcome(IsEnded(task) ? task.outcome : std::nullopt, language)},
           {"tags", Strings(task.tags)}};
 }
 
-json::object RenderDetail(const TaskRecord& record, const std::optional<TaskView>& view, const std::string& home,
-                          Language language) {
+json::object RenderDetail(const TaskRecord& record, const std::optional<TaskView>& view,
+                          const std::string& home, Language language) {
   // The store was asked after the Yard: once it says ended, that is newer.
   const bool live = view && !IsEnded(record.task);
   std::vector<Attempt> attempts = record.attempts;
@@ -241,9 +246,9 @@ json::object RenderDetail(const TaskRecord& record, const std::optional<TaskView
   detail["spec"] = record.spec ? json::value(ToJson(*record.spec, false)) : json::value(json::object{});
   detail["code_changed"] = Strings(changed);
   detail["out_folder"] = Text(StatePaths{home}.Out(task.id));
-  detail["log_path"] = attempts.empty()
-                           ? json::value(nullptr)
-                           : json::value(Text(AttemptPaths{StatePaths{home}.Attempt(attempts.back().uid)}.Log()));
+  detail["log_path"] =
+      attempts.empty() ? json::value(nullptr)
+                       : json::value(Text(AttemptPaths{StatePaths{home}.Attempt(attempts.back().uid)}.Log()));
   return detail;
 }
 

@@ -1,4 +1,5 @@
-// Render makes the JSON of api/openapi.yaml from what the Yard and the store know. Sentences are put into words here.
+// Render makes the JSON of api/openapi.yaml from what the Yard and the store know. Sentences are put into
+// words here.
 #pragma once
 
 #include <boost/json/fwd.hpp>
@@ -26,8 +27,8 @@ Response ProblemResponse(int status, const Error& error, Language language);
 
 boost::json::object RenderTask(const TaskView& view, Language language);  // an item of the list
 // `record` gives spec and attempts; `view` what is only known while it is open.
-boost::json::object RenderDetail(const TaskRecord& record, const std::optional<TaskView>& view, const std::string& home,
-                                 Language language);
+boost::json::object RenderDetail(const TaskRecord& record, const std::optional<TaskView>& view,
+                                 const std::string& home, Language language);
 boost::json::object RenderReceipt(const SubmitReceipt& receipt, const std::string& home, Language language);
 boost::json::object RenderDevice(const DeviceView& device);
 boost::json::value RenderOutcome(const std::optional<Outcome>& outcome, Language language);

@@ -81,11 +81,13 @@ std::optional<Error> JudgeParameters(const Request& request, const Route& route)
   if (request.query.empty()) return std::nullopt;
   const std::vector<std::string> known = Words(route.parameters);
   for (const auto& [name, value] : request.query) {
-    const bool twice = std::count_if(request.query.begin(), request.query.end(), [&name = name](const auto& other) { return other.first == name; }) > 1;
+    const bool twice = std::count_if(request.query.begin(), request.query.end(),
+                                     [&name = name](const auto& other) { return other.first == name; }) > 1;
     if (!twice && std::find(known.begin(), known.end(), name) != known.end()) continue;
     const std::string shown = Printable(name), nearest = Nearest(name, known);
     if (known.empty()) return Error{Code::kInvalid, msg::ApiNoParameters{.name = shown}, shown};
-    if (!nearest.empty() && !twice) return Error{Code::kInvalid, msg::ApiUnknownParameter{.name = shown, .nearest = nearest}, shown};
+    if (!nearest.empty() && !twice)
+      return Error{Code::kInvalid, msg::ApiUnknownParameter{.name = shown, .nearest = nearest}, shown};
     return Error{Code::kInvalid, msg::ApiUnknownParameterAlone{.name = shown, .known = Join(known)}, shown};
   }
   return std::nullopt;
@@ -106,7 +108,8 @@ bool Api::Admit(const CallPtr& call) {
   const size_t question = request.target.find('?');
   const std::string raw_path = request.target.substr(0, question);
   std::optional<std::vector<std::string>> path = DecodePath(raw_path);
-  auto query = DecodeQuery(question == std::string::npos ? "" : std::string_view(request.target).substr(question + 1));
+  auto query =
+      DecodeQuery(question == std::string::npos ? "" : std::string_view(request.target).substr(question + 1));
   if (!path || !query) return refuse(400, msg::ApiBadPath{});
   request.path = std::move(*path);
   request.query = std::move(*query);
@@ -124,7 +127,8 @@ bool Api::Admit(const CallPtr& call) {
   }
   // Deny by default: a stranger learns of public routes only, not even what else there is.
   const bool stranger = !MayEnter(Access::kSession, request.peer);
-  const bool open = std::any_of(here.begin(), here.end(), [](const Route* route) { return route->access == Access::kPublic; });
+  const bool open = std::any_of(here.begin(), here.end(),
+                                [](const Route* route) { return route->access == Access::kPublic; });
   if (stranger && !open) return refuse(401, msg::ApiNeedsSession{});
   if (here.empty()) return refuse(404, msg::ApiNoRoute{.path = Printable(raw_path)}, Code::kNotFound);
 
@@ -137,7 +141,9 @@ bool Api::Admit(const CallPtr& call) {
   }
   if (call->route == nullptr) {
     Response response = ProblemResponse(
-        405, Error{Code::kInvalid, msg::ApiMethod{.method = Printable(request.method), .allowed = allowed}, {}}, call->language());
+        405,
+        Error{Code::kInvalid, msg::ApiMethod{.method = Printable(request.method), .allowed = allowed}, {}},
+        call->language());
     response.headers.emplace_back("Allow", allowed);
     call->Answer(std::move(response));
     return false;
@@ -150,6 +156,8 @@ bool Api::Admit(const CallPtr& call) {
   return true;
 }
 
-void Api::Handle(const CallPtr& call) { (this->*call->route->answer)(call); }
+void Api::Handle(const CallPtr& call) {
+  (this->*call->route->answer)(call);
+}
 
 }  // namespace ty

@@ -1,23 +1,21 @@
-// The only file that knows Asio, and of it little: waiting for readiness and time. Bytes are read and written with
-// plain system calls, so that one socket type serves TCP and Unix and an idle connection costs no buffer.
+// The only file that knows Asio, and of it little: waiting for readiness and time. Bytes are read and written
+// with plain system calls, so that one socket type serves TCP and Unix and an idle connection costs no
+// buffer.
 #include "http/server.h"
 
-#include <arpa/inet.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <cstring>
 #include <mutex>
@@ -28,6 +26,7 @@
 #include "base/log.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "http/listen.h"
 #include "http/reader.h"
 #include "http/render.h"
 #include "messages.h"
@@ -44,17 +43,18 @@ using Socket = asio::generic::stream_protocol::socket;
 
 namespace {
 
-constexpr Duration kFirstHead = seconds(5);   // from connecting to a whole head
-constexpr Duration kIdle = seconds(60);       // between requests, and without a byte of progress inside one
-constexpr Duration kLinger = seconds(2);      // to read away what a refused client still sends
+constexpr Duration kFirstHead = seconds(5);  // from connecting to a whole head
+constexpr Duration kIdle = seconds(60);      // between requests, and without a byte of progress inside one
+constexpr Duration kLinger = seconds(2);     // to read away what a refused client still sends
 constexpr Duration kBackOff = milliseconds(100);
 constexpr Duration kSweep = milliseconds(500);
 constexpr Duration kSocketWatch = seconds(2);
-constexpr Duration kFarewell = seconds(1);    // answers that are on their way when the server stops
+constexpr Duration kFarewell = seconds(1);  // answers that are on their way when the server stops
 constexpr size_t kScratch = 64 * 1024;
-constexpr int kDefaultPort = 7788, kPortsTried = 100;
 
-int64_t Now() { return MonotonicNanos(); }
+int64_t Now() {
+  return MonotonicNanos();
+}
 
 class AsioLoop final : public Loop, public std::enable_shared_from_this<AsioLoop> {
  public:
@@ -82,101 +82,13 @@ class AsioLoop final : public Loop, public std::enable_shared_from_this<AsioLoop
   bool stopped_ = false;
 };
 
-// ---- Listening.
-
-struct Bound {
-  UniqueFd fd;
-  int port = 0;
-};
-
-int BindTcp(const ListenAddress& address, int port, Bound& bound) {
-  const bool six = address.host.find(':') != std::string::npos;
-  UniqueFd fd(::socket(six ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd) return errno;
-  const int on = 1;
-  ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  sockaddr_storage storage{};
-  socklen_t length = sizeof(sockaddr_in);
-  if (six) {
-    auto* in = reinterpret_cast<sockaddr_in6*>(&storage);
-    in->sin6_family = AF_INET6;
-    in->sin6_port = htons(static_cast<uint16_t>(port));
-    ::inet_pton(AF_INET6, address.host.c_str(), &in->sin6_addr);
-    length = sizeof *in;
-  } else {
-    auto* in = reinterpret_cast<sockaddr_in*>(&storage);
-    in->sin_family = AF_INET;
-    in->sin_port = htons(static_cast<uint16_t>(port));
-    ::inet_pton(AF_INET, address.host.c_str(), &in->sin_addr);
-  }
-  if (::bind(fd.get(), reinterpret_cast<sockaddr*>(&storage), length) != 0 || ::listen(fd.get(), 512) != 0) return errno;
-  length = sizeof storage;
-  ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&storage), &length);
-  bound.port = ntohs(six ? reinterpret_cast<sockaddr_in6*>(&storage)->sin6_port : reinterpret_cast<sockaddr_in*>(&storage)->sin_port);
-  bound.fd = std::move(fd);
-  return 0;
-}
-
-Result<Bound> ListenTcp(const ListenAddress& address) {
-  Bound bound;
-  int fault = BindTcp(address, address.port, bound);
-  for (int i = 1; fault == EADDRINUSE && address.search && i < kPortsTried; i++) fault = BindTcp(address, address.port + i, bound);
-  switch (fault) {
-    case 0:
-      return bound;
-    case EADDRINUSE:
-      return Conflict(msg::ListenTaken{.port = address.port, .address = address.host}, "listen");
-    case EACCES:
-    case EPERM:
-      return Invalid(msg::ListenNoPermission{.port = address.port, .address = address.host}, "listen");
-    default:
-      return Invalid(msg::ListenFailed{.address = address.host + ":" + std::to_string(address.port), .why = std::strerror(fault)}, "listen");
-  }
-}
-
-struct BoundSocket {
-  UniqueFd fd;
-  dev_t device = 0;
-  ino_t inode = 0;
-};
-
-// The socket gets its mode before it has a name (Linux takes it from the unbound socket), inside a folder that nobody
-// else can enter; then it is renamed over a stale one. The folder is named by its descriptor: its path may be longer
-// than a socket's address holds.
-Result<BoundSocket> ListenSocket(const std::string& home) {
-  const std::string path = StatePaths{home}.Socket();
-  auto fail = [&](int fault) {
-    return Fail(Code::kUnavailable, msg::ListenSocketFailed{.path = path, .why = std::strerror(fault)});
-  };
-  UniqueFd folder(::open(home.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  struct stat about {};
-  if (!folder || ::fstat(folder.get(), &about) != 0) return fail(errno);
-  if ((about.st_mode & 0077) != 0 || about.st_uid != ::geteuid()) return Fail(Code::kUnavailable, msg::ListenFolderOpen{.path = home});
-
-  BoundSocket bound;
-  bound.fd = UniqueFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!bound.fd || ::fchmod(bound.fd.get(), 0600) != 0) return fail(errno);
-  ::unlinkat(folder.get(), "sock.new", 0);
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/sock.new", folder.get());
-  if (::bind(bound.fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) return fail(errno);
-  if (::fstatat(folder.get(), "sock.new", &about, AT_SYMLINK_NOFOLLOW) != 0) return fail(errno);
-  if (!S_ISSOCK(about.st_mode) || (about.st_mode & 0777) != 0600 || about.st_uid != ::geteuid()) {
-    ::unlinkat(folder.get(), "sock.new", 0);
-    return fail(EPERM);
-  }
-  if (::listen(bound.fd.get(), 512) != 0 || ::renameat(folder.get(), "sock.new", folder.get(), "sock") != 0) return fail(errno);
-  bound.device = about.st_dev;
-  bound.inode = about.st_ino;
-  return bound;
-}
-
 std::string MakeHead(const Response& response, bool keep_alive) {
   std::string head = "HTTP/1.1 " + std::to_string(response.status) + " ";
   head += StatusText(response.status);
-  head += "\r\nContent-Type: " + response.type + "\r\nContent-Length: " + std::to_string(response.body.size()) +
-          "\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nCross-Origin-Resource-Policy: same-origin"
+  head += "\r\nContent-Type: " + response.type +
+          "\r\nContent-Length: " + std::to_string(response.body.size()) +
+          "\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nCross-Origin-Resource-Policy: "
+          "same-origin"
           "\r\nReferrer-Policy: no-referrer\r\nX-Frame-Options: DENY\r\n";
   bool has_policy = false;
   for (const auto& [name, value] : response.headers) {
@@ -189,31 +101,11 @@ std::string MakeHead(const Response& response, bool keep_alive) {
   return head;
 }
 
-bool OutOfFiles(int fault) { return fault == EMFILE || fault == ENFILE || fault == ENOBUFS || fault == ENOMEM; }
+bool OutOfFiles(int fault) {
+  return fault == EMFILE || fault == ENFILE || fault == ENOBUFS || fault == ENOMEM;
+}
 
 }  // namespace
-
-Result<ListenAddress> ParseListen(const std::string& text) {
-  if (text.empty()) return ListenAddress{"127.0.0.1", kDefaultPort, true};
-  const size_t colon = text.rfind(':');
-  const std::optional<int64_t> port = colon == std::string::npos ? std::nullopt : ParseInt(text.substr(colon + 1));
-  if (!port || *port < 0 || *port > 65535) return Invalid(msg::ListenBad{.text = Printable(text)}, "listen");
-  std::string host = text.substr(0, colon);
-  if (host.empty() || host == "localhost") host = "127.0.0.1";
-  if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
-  in_addr four{};
-  in6_addr six{};
-  if (::inet_pton(AF_INET, host.c_str(), &four) == 1) {
-    if ((ntohl(four.s_addr) >> 24) == 127) return ListenAddress{host, static_cast<int>(*port), false};
-    return Invalid(msg::ListenNotLoopback{.address = host}, "listen");
-  }
-  if (::inet_pton(AF_INET6, host.c_str(), &six) == 1) {
-    if (IN6_IS_ADDR_LOOPBACK(&six)) return ListenAddress{host, static_cast<int>(*port), false};
-    return Invalid(msg::ListenNotLoopback{.address = host}, "listen");
-  }
-  if (host == "*") return Invalid(msg::ListenNotLoopback{.address = host}, "listen");
-  return Invalid(msg::ListenBad{.text = Printable(text)}, "listen");
-}
 
 // ---- The thread and what lives on it.
 
@@ -256,7 +148,8 @@ class Server::Engine : public std::enable_shared_from_this<Engine> {
 // One connection: request, answer, request, … A call in hand is never read past; what came behind it waits.
 class Server::Engine::Session : public std::enable_shared_from_this<Session> {
  public:
-  Session(Engine& engine, Socket socket, Peer peer) : engine_(engine), socket_(std::move(socket)), peer_(peer) {}
+  Session(Engine& engine, Socket socket, Peer peer)
+      : engine_(engine), socket_(std::move(socket)), peer_(peer) {}
 
   void Begin() {
     deadline_ = Now() + kFirstHead.count();
@@ -330,8 +223,8 @@ class Server::Engine::Session : public std::enable_shared_from_this<Session> {
     Process();
   }
 
-  // Goes through the bytes at hand until more are needed or a call is in hand. `busy_` keeps answers that come at
-  // once from going deeper and deeper into a pipeline.
+  // Goes through the bytes at hand until more are needed or a call is in hand. `busy_` keeps answers that
+  // come at once from going deeper and deeper into a pipeline.
   void Process() {
     if (busy_) return;
     busy_ = true;
@@ -422,16 +315,20 @@ class Server::Engine::Session : public std::enable_shared_from_this<Session> {
     return true;
   }
 
-  uint64_t BodyLimit() const { return call_->route != nullptr && call_->route->streams ? kBulkLimit : kBodyLimit; }
+  uint64_t BodyLimit() const {
+    return call_->route != nullptr && call_->route->streams ? kBulkLimit : kBodyLimit;
+  }
   void RefuseBody(const CallPtr& call) {
-    call->Refuse(413, Error{Code::kInvalid, msg::ApiBodyTooLarge{.limit = static_cast<int64_t>(BodyLimit())}, ""});
+    call->Refuse(413,
+                 Error{Code::kInvalid, msg::ApiBodyTooLarge{.limit = static_cast<int64_t>(BodyLimit())}, ""});
   }
 
   // Bytes that are no request; nobody knows where the next one would begin.
   void RefuseBytes(int status) {
-    Message message = status == 431   ? Message(msg::ApiHeadTooLarge{.limit = kHeadLimit})
-                      : status == 413 ? Message(msg::ApiBodyTooLarge{.limit = static_cast<int64_t>(kBulkLimit)})
-                                      : Message(msg::ApiMalformed{});
+    Message message = status == 431 ? Message(msg::ApiHeadTooLarge{.limit = kHeadLimit})
+                      : status == 413
+                          ? Message(msg::ApiBodyTooLarge{.limit = static_cast<int64_t>(kBulkLimit)})
+                          : Message(msg::ApiMalformed{});
     Response response = ProblemResponse(status, Error{Code::kInvalid, std::move(message), ""},
                                         call_ ? call_->language() : Language::kEnglish);
     last_ = true;
@@ -465,9 +362,11 @@ class Server::Engine::Session : public std::enable_shared_from_this<Session> {
       if (out_done_ == total) return Sent();
       iovec parts[2];
       int count = 0;
-      if (out_done_ < out_head_.size()) parts[count++] = {out_head_.data() + out_done_, out_head_.size() - out_done_};
+      if (out_done_ < out_head_.size())
+        parts[count++] = {out_head_.data() + out_done_, out_head_.size() - out_done_};
       const size_t body_done = out_done_ > out_head_.size() ? out_done_ - out_head_.size() : 0;
-      if (body_done < out_body_.size()) parts[count++] = {out_body_.data() + body_done, out_body_.size() - body_done};
+      if (body_done < out_body_.size())
+        parts[count++] = {out_body_.data() + body_done, out_body_.size() - body_done};
       msghdr message{};
       message.msg_iov = parts;
       message.msg_iovlen = static_cast<size_t>(count);
@@ -535,9 +434,10 @@ class Server::Engine::Listener : public std::enable_shared_from_this<Listener> {
       : engine_(engine), descriptor_(engine.loop_->io, fd.Release()), unix_socket_(unix_socket) {}
 
   void Arm() {
-    descriptor_.async_wait(asio::posix::stream_descriptor::wait_read, [self = shared_from_this()](error_code fault) {
-      if (!fault && !self->closed_) self->AcceptSome();
-    });
+    descriptor_.async_wait(asio::posix::stream_descriptor::wait_read,
+                           [self = shared_from_this()](error_code fault) {
+                             if (!fault && !self->closed_) self->AcceptSome();
+                           });
   }
   void Close() {
     closed_ = true;
@@ -587,7 +487,8 @@ Status Server::Engine::Open(const BackendMaker& make_backend) {
 
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) == 0) {
-    settings_.most_connections = static_cast<int>(std::min<rlim_t>(static_cast<rlim_t>(settings_.most_connections), std::max<rlim_t>(8, files.rlim_cur / 4)));
+    settings_.most_connections = static_cast<int>(std::min<rlim_t>(
+        static_cast<rlim_t>(settings_.most_connections), std::max<rlim_t>(8, files.rlim_cur / 4)));
   }
   if (!settings_.now) settings_.now = [] { return SystemClock().Now(); };
   backend_ = make_backend(loop_);
@@ -618,7 +519,8 @@ Status Server::Engine::Open(const BackendMaker& make_backend) {
 void Server::Engine::WatchSocket() {
   struct stat about {};
   const std::string path = StatePaths{settings_.home}.Socket();
-  const bool there = ::lstat(path.c_str(), &about) == 0 && about.st_dev == socket_.device && about.st_ino == socket_.inode;
+  const bool there =
+      ::lstat(path.c_str(), &about) == 0 && about.st_dev == socket_.device && about.st_ino == socket_.inode;
   if (!there) {
     if (Result<BoundSocket> again = ListenSocket(settings_.home)) {
       Log("the socket was gone and is bound again");
@@ -653,7 +555,8 @@ void Server::Engine::Accept(UniqueFd fd, bool unix_socket) {
   session->Begin();
 }
 
-// Of each kind so many; the one that has kept us waiting longest goes. Strangers on TCP cannot crowd out the socket.
+// Of each kind so many; the one that has kept us waiting longest goes. Strangers on TCP cannot crowd out the
+// socket.
 bool Server::Engine::MakeRoom(bool unix_socket) {
   int count = 0;
   SessionPtr idle;
@@ -693,7 +596,8 @@ void Server::Engine::Stop() {
     unix_->Close();
     struct stat about {};
     const std::string path = StatePaths{settings_.home}.Socket();
-    if (::lstat(path.c_str(), &about) == 0 && about.st_dev == socket_.device && about.st_ino == socket_.inode) ::unlink(path.c_str());
+    if (::lstat(path.c_str(), &about) == 0 && about.st_dev == socket_.device && about.st_ino == socket_.inode)
+      ::unlink(path.c_str());
     const std::vector<SessionPtr> all(sessions_.begin(), sessions_.end());
     for (const SessionPtr& session : all) session->Farewell();
     if (sessions_.empty()) return loop_->io.stop();
@@ -712,9 +616,15 @@ void Server::Engine::Stop() {
 }
 
 Server::Server(std::shared_ptr<Engine> engine) : engine_(std::move(engine)) {}
-Server::~Server() { Stop(); }
-std::string Server::url() const { return engine_->url(); }
-void Server::Stop() { engine_->Stop(); }
+Server::~Server() {
+  Stop();
+}
+std::string Server::url() const {
+  return engine_->url();
+}
+void Server::Stop() {
+  engine_->Stop();
+}
 
 Result<std::unique_ptr<Server>> Server::Start(ServerSettings settings, const BackendMaker& make_backend) {
   auto engine = std::make_shared<Engine>(std::move(settings));
@@ -723,7 +633,8 @@ Result<std::unique_ptr<Server>> Server::Start(ServerSettings settings, const Bac
 }
 
 Result<std::unique_ptr<Server>> Server::Start(ServerSettings settings, Inbox& inbox, Store& store) {
-  return Start(std::move(settings), [&](std::shared_ptr<Loop> loop) { return MakeBackend(inbox, store, std::move(loop)); });
+  return Start(std::move(settings),
+               [&](std::shared_ptr<Loop> loop) { return MakeBackend(inbox, store, std::move(loop)); });
 }
 
 }  // namespace ty

@@ -1,5 +1,6 @@
-// Server listens: on the Unix socket of the state folder for the command line, and on a loopback address for the page.
-// One thread of its own reads, answers and writes; it never waits for the Yard, the store or a client.
+// Server listens: on the Unix socket of the state folder for the command line, and on a loopback address for
+// the page. One thread of its own reads, answers and writes; it never waits for the Yard, the store or a
+// client.
 #pragma once
 
 #include <functional>
@@ -15,22 +16,16 @@ namespace ty {
 class Inbox;
 
 struct ServerSettings {
-  std::string home;     // state folder, 0700; the socket is made inside
-  std::string listen;   // "127.0.0.1:7788", "[::1]:0", ":80"; "": port 7788 or the next free one; "none": socket alone
+  std::string home;  // state folder, 0700; the socket is made inside
+  std::string
+      listen;  // "127.0.0.1:7788", "[::1]:0", ":80"; "": port 7788 or the next free one; "none": socket alone
   std::string owner, instance, version;
-  std::vector<std::string> hosts;                // configured names that Host may carry
-  std::function<void(bool cancelled)> on_down;   // on the server's thread, once the answer has gone out: never calls Stop itself
-  std::function<Time()> now;                     // wall clock; the system's when empty
-  int most_connections = 512;                    // of each kind; fewer when the process may open few files
+  std::vector<std::string> hosts;  // configured names that Host may carry
+  std::function<void(bool cancelled)>
+      on_down;                // on the server's thread, once the answer has gone out: never calls Stop itself
+  std::function<Time()> now;  // wall clock; the system's when empty
+  int most_connections = 512;  // of each kind; fewer when the process may open few files
 };
-
-struct ListenAddress {
-  std::string host;  // "127.0.0.1" or "::1"
-  int port = 0;
-  bool search = false;  // the port may be another one when it is taken
-};
-// Refuses what is not a loopback address (contracts C11).
-Result<ListenAddress> ParseListen(const std::string& text);
 
 class Server {
  public:
@@ -41,7 +36,7 @@ class Server {
   // The same with the real Backend. Inbox and store outlive the server.
   static Result<std::unique_ptr<Server>> Start(ServerSettings settings, Inbox& inbox, Store& store);
 
-  ~Server();  // stops
+  ~Server();                // stops
   std::string url() const;  // "http://127.0.0.1:7788"; empty without a TCP listener
   // Closes the listeners, lets answers go out that are ready, ends every wait, and joins the thread.
   void Stop();

@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "base/text.h"
-#include "http/reader.h"
+#include "http/listen.h"
 #include "http/testing.h"
 #include "posix/fd.h"
 
@@ -87,7 +87,9 @@ class Client {
   std::string kept_;
 };
 
-int StatusOfAnswer(const std::string& answer) { return answer.size() > 12 ? std::stoi(answer.substr(9, 3)) : 0; }
+int StatusOfAnswer(const std::string& answer) {
+  return answer.size() > 12 ? std::stoi(answer.substr(9, 3)) : 0;
+}
 
 class ServerTest : public ::testing::Test {
  protected:
@@ -143,7 +145,8 @@ constexpr std::string_view kHealth = "GET /healthz HTTP/1.1\r\nHost: localhost\r
 constexpr std::string_view kStatus = "GET /api/v1/status HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 std::string Submit(const std::string& body, const std::string& extra = "") {
-  return "POST /api/v1/tasks HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: " +
+  return "POST /api/v1/tasks HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+         "application/json\r\nContent-Length: " +
          std::to_string(body.size()) + "\r\n" + extra + "\r\n" + body;
 }
 
@@ -230,7 +233,8 @@ TEST_F(ServerTest, AnswersPipelinedRequestsInOrder) {
   Begin();
   Client client(socket());
   std::string many;
-  for (int i = 0; i < 500; i++) many += i % 2 == 0 ? Submit(R"({"command":["true"],"workdir":"/"})") : std::string(kHealth);
+  for (int i = 0; i < 500; i++)
+    many += i % 2 == 0 ? Submit(R"({"command":["true"],"workdir":"/"})") : std::string(kHealth);
   client.Send(many);
   for (int i = 0; i < 500; i++) ASSERT_EQ(StatusOfAnswer(client.Answer()), i % 2 == 0 ? 201 : 200) << i;
 }
@@ -258,8 +262,9 @@ TEST_F(ServerTest, ClosesOnlyTheConnectionThatTalksNonsense) {
   Client good(port());
   good.Send(kHealth);
   EXPECT_EQ(StatusOfAnswer(good.Answer()), 200);
-  for (std::string_view bytes : {std::string_view("\x16\x03\x01\x02hello\r\n\r\n"), std::string_view("GET\r\n\r\n"),
-                                 std::string_view("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")}) {
+  for (std::string_view bytes :
+       {std::string_view("\x16\x03\x01\x02hello\r\n\r\n"), std::string_view("GET\r\n\r\n"),
+        std::string_view("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")}) {
     Client bad(port());
     bad.Send(bytes);
     bad.HalfClose();
@@ -280,10 +285,12 @@ TEST_F(ServerTest, BoundsHeadsAndBodies) {
   head.Send("GET / HTTP/1.1\r\nHost: localhost\r\nX: " + std::string(20000, 'x') + "\r\n\r\n");
   EXPECT_EQ(StatusOfAnswer(head.Answer()), 431);
   Client body(socket());
-  body.Send("POST /api/v1/tasks HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 5000000\r\n\r\n");
+  body.Send(
+      "POST /api/v1/tasks HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 5000000\r\n\r\n");
   EXPECT_EQ(StatusOfAnswer(body.Answer()), 413);
   Client chunks(socket());
-  chunks.Send("POST /api/v1/tasks HTTP/1.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n");
+  chunks.Send(
+      "POST /api/v1/tasks HTTP/1.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n");
   const std::string chunk = "100000\r\n" + std::string(1 << 20, ' ') + "\r\n";
   for (int i = 0; i < 5; i++) chunks.Send(chunk);
   EXPECT_EQ(StatusOfAnswer(chunks.Answer()), 413);
@@ -292,7 +299,9 @@ TEST_F(ServerTest, BoundsHeadsAndBodies) {
 TEST_F(ServerTest, RefusesAStrangersBodyUnreadAndStillDeliversTheAnswer) {
   Begin();
   Client client(port());
-  client.Send("POST /api/v1/tasks HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 3000000\r\n\r\n");
+  client.Send(
+      "POST /api/v1/tasks HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: "
+      "3000000\r\n\r\n");
   client.Send(std::string(1 << 20, 'x'));
   const std::string answer = client.Rest();
   EXPECT_EQ(StatusOfAnswer(answer), 401) << answer;
@@ -304,8 +313,8 @@ TEST_F(ServerTest, StreamsABulkOfManyLines) {
   Client client(socket());
   std::string body;
   for (int i = 0; i < 20000; i++) body += "{\"command\":[\"true\"],\"workdir\":\"/\"}\n";
-  client.Send("POST /api/v1/tasks/bulk HTTP/1.1\r\nContent-Type: application/x-ndjson\r\nContent-Length: " + std::to_string(body.size()) +
-              "\r\n\r\n" + body);
+  client.Send("POST /api/v1/tasks/bulk HTTP/1.1\r\nContent-Type: application/x-ndjson\r\nContent-Length: " +
+              std::to_string(body.size()) + "\r\n\r\n" + body);
   const std::string answer = client.Answer();
   EXPECT_EQ(StatusOfAnswer(answer), 201) << answer;
   EXPECT_NE(answer.find("\"count\":20000"), std::string::npos) << answer;
@@ -316,7 +325,9 @@ TEST_F(ServerTest, StreamsABulkOfManyLines) {
 TEST_F(ServerTest, AnswersABadBulkLineBeforeTheRestHasCome) {
   Begin();
   Client client(socket());
-  client.Send("POST /api/v1/tasks/bulk HTTP/1.1\r\nContent-Type: application/x-ndjson\r\nContent-Length: 60000000\r\n\r\n{}\n");
+  client.Send(
+      "POST /api/v1/tasks/bulk HTTP/1.1\r\nContent-Type: application/x-ndjson\r\nContent-Length: "
+      "60000000\r\n\r\n{}\n");
   const std::string answer = client.Answer();
   EXPECT_EQ(StatusOfAnswer(answer), 422) << answer;
   EXPECT_NE(answer.find("/lines/1"), std::string::npos);
@@ -326,7 +337,8 @@ TEST_F(ServerTest, EndsAWaitWhenItsCallerGoes) {
   Begin();
   OnLoop([&] {
     backend_->open[TaskId{7}] = MakeTask(7, "t", Running{});
-    backend_->rows.tasks[TaskId{7}] = TaskRecord{MakeTask(7, "t", Running{}).task, std::make_shared<TaskSpec>(), {}};
+    backend_->rows.tasks[TaskId{7}] =
+        TaskRecord{MakeTask(7, "t", Running{}).task, std::make_shared<TaskSpec>(), {}};
   });
   auto waiting = [&] {
     size_t count = 0;
@@ -386,7 +398,8 @@ TEST_F(ServerTest, EndsOpenWaitsWhenItStops) {
   Begin();
   OnLoop([&] {
     backend_->open[TaskId{7}] = MakeTask(7, "t", Running{});
-    backend_->rows.tasks[TaskId{7}] = TaskRecord{MakeTask(7, "t", Running{}).task, std::make_shared<TaskSpec>(), {}};
+    backend_->rows.tasks[TaskId{7}] =
+        TaskRecord{MakeTask(7, "t", Running{}).task, std::make_shared<TaskSpec>(), {}};
   });
   Client client(socket());
   client.Send("GET /api/v1/tasks/7?wait=ended&timeout=600 HTTP/1.1\r\n\r\n");

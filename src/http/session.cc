@@ -39,7 +39,8 @@ constexpr const char* kStyle =
     "body{font:16px/1.6 system-ui,sans-serif;margin:15vh auto;max-width:32rem;padding:0 1rem;color:#222}"
     "code{background:#eee;padding:.2em .4em;border-radius:4px}section+section{margin-top:2.5rem}";
 constexpr const char* kStylePolicy =
-    "default-src 'none'; style-src 'sha256-L3Eb7tp+ZFPUqNhwcpQEpkuxI7RETIjQuGyUXtjcl6I='; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    "default-src 'none'; style-src 'sha256-L3Eb7tp+ZFPUqNhwcpQEpkuxI7RETIjQuGyUXtjcl6I='; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'";
 
 std::string Section(const char* tag, Language language, const std::string& owner) {
   return std::string("<section lang=\"") + tag + "\"><h1>" +
@@ -49,7 +50,9 @@ std::string Section(const char* tag, Language language, const std::string& owner
 
 }  // namespace
 
-void Api::GetHealth(CallPtr call) { call->Answer(boost::json::object{{"ok", true}}); }
+void Api::GetHealth(CallPtr call) {
+  call->Answer(boost::json::object{{"ok", true}});
+}
 
 void Api::GetFirstPage(CallPtr call) {
   const std::string english = Section("en", Language::kEnglish, settings_.owner);
@@ -61,7 +64,8 @@ void Api::GetFirstPage(CallPtr call) {
   response.body = std::string("<!doctype html><html lang=\"") + (chinese_first ? "zh-CN" : "en") +
                   "\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">"
                   "<title>Trainyard</title><style>" +
-                  kStyle + "</style></head><body>" + (chinese_first ? chinese + english : english + chinese) + "</body></html>\n";
+                  kStyle + "</style></head><body>" + (chinese_first ? chinese + english : english + chinese) +
+                  "</body></html>\n";
   call->Answer(std::move(response));
 }
 
@@ -70,6 +74,8 @@ void Api::GetSession(CallPtr call) {
 }
 
 // Codes are minted with the page; until then none is right.
-void Api::CreateSession(CallPtr call) { call->Refuse(401, Error{Code::kInvalid, msg::ApiCodeRefused{}, "/code"}); }
+void Api::CreateSession(CallPtr call) {
+  call->Refuse(401, Error{Code::kInvalid, msg::ApiCodeRefused{}, "/code"});
+}
 
 }  // namespace ty

@@ -13,32 +13,32 @@ void Api::GetStatus(CallPtr call) {
     boost::json::array devices;
     for (const DeviceView& device : facts.devices) devices.emplace_back(RenderDevice(device));
     const YardView& yard = facts.yard;
-    call->Answer(boost::json::object{
-        {"pid", ::getpid()},
-        {"url", settings_.url()},
-        {"version", settings_.version},
-        {"instance", facts.instance},
-        {"owner", facts.owner},
-        {"home", facts.home},
-        {"started_at", FormatIso(settings_.started)},
-        {"language", call->language() == Language::kChinese ? "zh-CN" : "en"},
-        {"containment", yard.containment},
-        {"survives_logout", facts.survives_logout},
-        {"survives_reboot", facts.survives_reboot},
-        {"queue", {{"paused", yard.paused}}},
-        {"counts",
-         {{"waiting", yard.waiting - yard.held},
-          {"held", yard.held},
-          {"running", yard.running},
-          {"devices", yard.devices},
-          {"devices_free", yard.devices_free}}},
-        {"adopting", yard.adopting},
-        {"devices", std::move(devices)}});
+    call->Answer(boost::json::object{{"pid", ::getpid()},
+                                     {"url", settings_.url()},
+                                     {"version", settings_.version},
+                                     {"instance", facts.instance},
+                                     {"owner", facts.owner},
+                                     {"home", facts.home},
+                                     {"started_at", FormatIso(settings_.started)},
+                                     {"language", call->language() == Language::kChinese ? "zh-CN" : "en"},
+                                     {"containment", yard.containment},
+                                     {"survives_logout", facts.survives_logout},
+                                     {"survives_reboot", facts.survives_reboot},
+                                     {"queue", {{"paused", yard.paused}}},
+                                     {"counts",
+                                      {{"waiting", yard.waiting - yard.held},
+                                       {"held", yard.held},
+                                       {"running", yard.running},
+                                       {"devices", yard.devices},
+                                       {"devices_free", yard.devices_free}}},
+                                     {"adopting", yard.adopting},
+                                     {"devices", std::move(devices)}});
   });
 }
 
-// Ends the daemon after the answer has gone out. With `cancel` every open task is asked to stop first; their shims
-// see to it even when the daemon has gone. Cancelling all pauses the queue, which the next start should not find.
+// Ends the daemon after the answer has gone out. With `cancel` every open task is asked to stop first; their
+// shims see to it even when the daemon has gone. Cancelling all pauses the queue, which the next start should
+// not find.
 void Api::StopDaemon(CallPtr call) {
   Result<boost::json::object> body = ParseBody(call->request.body, {"cancel"});
   Result<bool> cancel = body ? ReadBool(*body, "cancel") : Forward(body.error());

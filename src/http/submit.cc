@@ -1,5 +1,5 @@
-// JSON to TaskSpec, nothing more; and what the Yard must know of the store before it can admit a task: ended tasks
-// that it follows, and idempotency keys. A submit that names neither costs no look at the store.
+// JSON to TaskSpec, nothing more; and what the Yard must know of the store before it can admit a task: ended
+// tasks that it follows, and idempotency keys. A submit that names neither costs no look at the store.
 #include <algorithm>
 #include <boost/json.hpp>
 #include <map>
@@ -22,13 +22,16 @@ constexpr size_t kLineLimit = kBodyLimit;
 constexpr int64_t kMostLines = 1'000'000;
 constexpr size_t kSlice = 2000;
 
-std::string ToString(const json::string& text) { return std::string(text.data(), text.size()); }
+std::string ToString(const json::string& text) {
+  return std::string(text.data(), text.size());
+}
 
 // The same request, however its keys were ordered and its white space set.
 void WriteCanonical(const json::value& value, std::string& out) {
   if (const json::object* object = value.if_object()) {
     std::map<std::string_view, const json::value*> sorted;
-    for (const auto& member : *object) sorted.emplace(std::string_view(member.key().data(), member.key().size()), &member.value());
+    for (const auto& member : *object)
+      sorted.emplace(std::string_view(member.key().data(), member.key().size()), &member.value());
     out += '{';
     for (const auto& [key, inner] : sorted) {
       out += json::serialize(json::string(json::string_view(key.data(), key.size())));
@@ -84,7 +87,8 @@ Known LookUp(Rows& rows, const std::vector<std::string>& words, const std::strin
     Result<TaskId> id = FindSelected(rows, word);
     if (id) {
       Result<TaskRecord> record = rows.FindTask(*id);
-      if (record && record->task.outcome && IsEnded(record->task)) known.ended[*id] = record->task.outcome->kind;
+      if (record && record->task.outcome && IsEnded(record->task))
+        known.ended[*id] = record->task.outcome->kind;
       if (!record && record.error().code != Code::kNotFound) known.trouble = record.error();
     }
     known.words.emplace(word, std::move(id));
@@ -115,7 +119,8 @@ Result<std::string> ReadKey(const Request& request) {
   const size_t count = request.Count("Idempotency-Key");
   if (count == 0) return std::string();
   const std::string_view key = request.Header("Idempotency-Key");
-  if (count > 1 || key.empty() || key.size() > 200 || !IsUtf8(key)) return Invalid(msg::ApiKeyLength{}, "Idempotency-Key");
+  if (count > 1 || key.empty() || key.size() > 200 || !IsUtf8(key))
+    return Invalid(msg::ApiKeyLength{}, "Idempotency-Key");
   return std::string(key);
 }
 
@@ -146,17 +151,20 @@ void Api::SubmitTask(CallPtr call) {
     submit.reply = [this, call](Result<std::vector<SubmitReceipt>> receipts) {
       if (!receipts) return call->Refuse(receipts.error());
       SubmitReceipt receipt = std::move(receipts->front());
-      if (!receipt.repeated) return call->Answer(RenderReceipt(receipt, settings_.home, call->language()), 201);
-      if (receipt.state != "ended") return call->Answer(RenderReceipt(receipt, settings_.home, call->language()), 200);
+      if (!receipt.repeated)
+        return call->Answer(RenderReceipt(receipt, settings_.home, call->language()), 201);
+      if (receipt.state != "ended")
+        return call->Answer(RenderReceipt(receipt, settings_.home, call->language()), 200);
       // The Yard has forgotten what ended; its name is in the store.
-      Fetch<Result<TaskRecord>>(backend_, [id = receipt.id](Rows& rows) { return rows.FindTask(id); },
-                                [this, call, receipt](Result<TaskRecord> record) mutable {
-                                  if (record) {
-                                    receipt.uid = record->task.uid;
-                                    receipt.name = record->task.name;
-                                  }
-                                  call->Answer(RenderReceipt(receipt, settings_.home, call->language()), 200);
-                                });
+      Fetch<Result<TaskRecord>>(
+          backend_, [id = receipt.id](Rows& rows) { return rows.FindTask(id); },
+          [this, call, receipt](Result<TaskRecord> record) mutable {
+            if (record) {
+              receipt.uid = record->task.uid;
+              receipt.name = record->task.name;
+            }
+            call->Answer(RenderReceipt(receipt, settings_.home, call->language()), 200);
+          });
     };
     backend_.Post(std::move(submit));
   };
@@ -164,23 +172,27 @@ void Api::SubmitTask(CallPtr call) {
   std::vector<std::string> words;
   for (const json::value* word : FollowedIn(*task)) words.push_back(WordOf(*word));
   if (key->empty() && words.empty()) return post({});
-  Fetch<Known>(backend_, [words, key = *key](Rows& rows) { return LookUp(rows, words, key); }, post);
+  Fetch<Known>(
+      backend_, [words, key = *key](Rows& rows) { return LookUp(rows, words, key); }, post);
 }
 
 // ---- Many at once.
 
-// Reads the lines as they come. Tasks that follow others wait until all lines are there, since they may name one of
-// them; then everything goes to the Yard as one Submit.
+// Reads the lines as they come. Tasks that follow others wait until all lines are there, since they may name
+// one of them; then everything goes to the Yard as one Submit.
 class BulkSubmit final : public BodySink, public std::enable_shared_from_this<BulkSubmit> {
  public:
-  BulkSubmit(Api& api, CallPtr call, std::string key) : api_(api), call_(std::move(call)), key_(std::move(key)) {}
+  BulkSubmit(Api& api, CallPtr call, std::string key)
+      : api_(api), call_(std::move(call)), key_(std::move(key)) {}
 
   void Take(std::string_view piece) override {
     while (!call_->answered() && !piece.empty()) {
       const size_t end = piece.find('\n');
       line_.append(piece.substr(0, end));
       if (line_.size() > kLineLimit) {
-        return Refuse(lines_ + 1, Error{Code::kInvalid, msg::SubmitBulkLineTooLong{.limit = static_cast<int64_t>(kLineLimit)}, ""});
+        return Refuse(
+            lines_ + 1,
+            Error{Code::kInvalid, msg::SubmitBulkLineTooLong{.limit = static_cast<int64_t>(kLineLimit)}, ""});
       }
       if (end == std::string_view::npos) return;
       piece.remove_prefix(end + 1);
@@ -202,11 +214,12 @@ class BulkSubmit final : public BodySink, public std::enable_shared_from_this<Bu
     std::sort(words.begin(), words.end());
     words.erase(std::unique(words.begin(), words.end()), words.end());
     if (words.empty() && key_.empty()) return Settle(std::make_shared<Known>(), 0);
-    Fetch<Known>(api_.backend_, [words, key = key_](Rows& rows) { return LookUp(rows, words, key); },
-                 [self = shared_from_this()](Known known) {
-                   if (known.trouble) return self->call_->Refuse(*known.trouble);
-                   self->Settle(std::make_shared<Known>(std::move(known)), 0);
-                 });
+    Fetch<Known>(
+        api_.backend_, [words, key = key_](Rows& rows) { return LookUp(rows, words, key); },
+        [self = shared_from_this()](Known known) {
+          if (known.trouble) return self->call_->Refuse(*known.trouble);
+          self->Settle(std::make_shared<Known>(std::move(known)), 0);
+        });
   }
 
  private:
@@ -267,8 +280,9 @@ class BulkSubmit final : public BodySink, public std::enable_shared_from_this<Bu
     submit.reply = [self = shared_from_this(), count](Result<std::vector<SubmitReceipt>> receipts) {
       if (!receipts) return self->RefuseAsYardSays(receipts.error());
       const SubmitReceipt& first = receipts->front();
-      self->call_->Answer(json::object{{"count", count}, {"first", first.id.value}, {"last", first.id.value + count - 1}},
-                          first.repeated ? 200 : 201);
+      self->call_->Answer(
+          json::object{{"count", count}, {"first", first.id.value}, {"last", first.id.value + count - 1}},
+          first.repeated ? 200 : 201);
     };
     api_.backend_.Post(std::move(submit));
   }
@@ -279,7 +293,8 @@ class BulkSubmit final : public BodySink, public std::enable_shared_from_this<Bu
     for (json::value& one : follower.task.as_object()["after"].as_array()) {
       const json::object* entry = one.if_object();
       const json::value* word = entry == nullptr ? nullptr : entry->if_contains("task");
-      auto lines = word != nullptr && word->is_string() ? names_.find(ToString(word->as_string())) : names_.end();
+      auto lines =
+          word != nullptr && word->is_string() ? names_.find(ToString(word->as_string())) : names_.end();
       std::optional<Dependency::On> on = OnOf(entry);
       if (lines == names_.end() || !on) {
         kept.push_back(std::move(one));
@@ -312,7 +327,8 @@ class BulkSubmit final : public BodySink, public std::enable_shared_from_this<Bu
     const int status = StatusOf(error.code);
     const std::string place = "/lines/" + std::to_string(line);
     error.field = place + error.field;
-    json::object problem = RenderProblem(status, Error{error.code, msg::SubmitBulkRefused{.line = line}, place}, call_->language());
+    json::object problem = RenderProblem(
+        status, Error{error.code, msg::SubmitBulkRefused{.line = line}, place}, call_->language());
     problem["errors"] = json::array{RenderProblem(status, error, call_->language())};
     Response response;
     response.status = status;
@@ -328,7 +344,8 @@ class BulkSubmit final : public BodySink, public std::enable_shared_from_this<Bu
     if (line_of_.size() > 1) {
       const size_t slash = error.field.find('/', 1);
       const std::string number = error.field.empty() ? "" : error.field.substr(1, slash - 1);
-      if (!IsNumber(number) || static_cast<size_t>(*ParseInt(number)) >= line_of_.size()) return call_->Refuse(error);
+      if (!IsNumber(number) || static_cast<size_t>(*ParseInt(number)) >= line_of_.size())
+        return call_->Refuse(error);
       index = static_cast<size_t>(*ParseInt(number));
       error.field = slash == std::string::npos ? "" : error.field.substr(slash);
     }

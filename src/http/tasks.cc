@@ -13,7 +13,8 @@ namespace ty {
 namespace json = boost::json;
 
 bool IsNumber(const std::string& word) {
-  return !word.empty() && word.size() <= 18 && std::all_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return !word.empty() && word.size() <= 18 &&
+         std::all_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 Result<TaskId> FindSelected(Rows& rows, const std::string& word) {
@@ -32,11 +33,12 @@ Result<TaskId> FindSelected(Rows& rows, const std::string& word) {
 
 void Api::Select(const CallPtr& call, std::function<void(TaskId)> then) {
   if (IsNumber(call->task)) return then(TaskId{*ParseInt(call->task)});
-  Fetch<Result<TaskId>>(backend_, [word = call->task](Rows& rows) { return FindSelected(rows, word); },
-                        [call, then = std::move(then)](Result<TaskId> id) {
-                          if (!id) return call->Refuse(id.error());
-                          then(*id);
-                        });
+  Fetch<Result<TaskId>>(
+      backend_, [word = call->task](Rows& rows) { return FindSelected(rows, word); },
+      [call, then = std::move(then)](Result<TaskId> id) {
+        if (!id) return call->Refuse(id.error());
+        then(*id);
+      });
 }
 
 namespace {
@@ -52,8 +54,8 @@ struct ListQuery {
 Result<ListQuery> ReadListQuery(const Request& request, Time now) {
   Parameters parameters(request);
   ListQuery query;
-  query.state = parameters.Choice("state", {"open", "ended", "all", "waiting", "held", "running", "succeeded", "failed",
-                                            "cancelled", "timeout", "preempted", "lost"});
+  query.state = parameters.Choice("state", {"open", "ended", "all", "waiting", "held", "running", "succeeded",
+                                            "failed", "cancelled", "timeout", "preempted", "lost"});
   query.tag = parameters.Text("tag");
   query.limit = static_cast<int>(parameters.Number("limit", 1000, 1, 10000));
   query.after = parameters.Number("after", 0, 0, INT64_MAX);
@@ -83,26 +85,29 @@ void Api::ListTasks(CallPtr call) {
   auto items = std::make_shared<json::array>();
 
   auto finish = [call, items](std::string next) {
-    call->Answer(json::object{{"items", std::move(*items)}, {"next", next.empty() ? json::value(nullptr) : json::value(next)}});
+    call->Answer(json::object{{"items", std::move(*items)},
+                              {"next", next.empty() ? json::value(nullptr) : json::value(next)}});
   };
   auto add_ended = [this, call, query, items, finish] {
     EndedFilter filter = query->filter;
     const size_t room = static_cast<size_t>(query->limit) - items->size();
     filter.limit = static_cast<int>(room) + 1;
     using Found = Result<std::vector<Task>>;
-    Fetch<Found>(backend_, [filter](Rows& rows) { return rows.ListEnded(filter); },
-                 [call, items, finish, room](Found tasks) {
-                   if (!tasks) return call->Refuse(tasks.error());
-                   const bool more = tasks->size() > room;
-                   if (more) tasks->resize(room);
-                   for (Task& task : *tasks) {
-                     TaskView view;
-                     view.task = std::move(task);
-                     items->emplace_back(RenderTask(view, call->language()));
-                     if (more && &task == &tasks->back()) return finish("before=" + std::to_string(view.task.id.value));
-                   }
-                   finish("");
-                 });
+    Fetch<Found>(
+        backend_, [filter](Rows& rows) { return rows.ListEnded(filter); },
+        [call, items, finish, room](Found tasks) {
+          if (!tasks) return call->Refuse(tasks.error());
+          const bool more = tasks->size() > room;
+          if (more) tasks->resize(room);
+          for (Task& task : *tasks) {
+            TaskView view;
+            view.task = std::move(task);
+            items->emplace_back(RenderTask(view, call->language()));
+            if (more && &task == &tasks->back())
+              return finish("before=" + std::to_string(view.task.id.value));
+          }
+          finish("");
+        });
   };
   if (!query->open) return add_ended();
 
@@ -127,11 +132,12 @@ namespace {
 // Everything about one task: what the Yard knows of it first, then its rows, which are then at least as new.
 void AnswerWithDetail(Backend& backend, const std::string& home, const CallPtr& call, TaskId id) {
   backend.Describe(id, [&backend, home, call, id](std::optional<TaskView> view, int64_t) {
-    Fetch<Result<TaskRecord>>(backend, [id](Rows& rows) { return rows.FindTask(id); },
-                              [home, call, view = std::move(view)](Result<TaskRecord> record) {
-                                if (!record) return call->Refuse(record.error());
-                                call->Answer(RenderDetail(*record, view, home, call->language()));
-                              });
+    Fetch<Result<TaskRecord>>(
+        backend, [id](Rows& rows) { return rows.FindTask(id); },
+        [home, call, view = std::move(view)](Result<TaskRecord> record) {
+          if (!record) return call->Refuse(record.error());
+          call->Answer(RenderDetail(*record, view, home, call->language()));
+        });
   });
 }
 
@@ -169,12 +175,13 @@ void Api::GetWhy(CallPtr call) {
     };
     backend_.Describe(id, [this, call, id, answer](std::optional<TaskView> view, int64_t) {
       if (view) return answer(view->task, view->reason);
-      Fetch<Result<TaskRecord>>(backend_, [id](Rows& rows) { return rows.FindTask(id); },
-                                [call, answer](Result<TaskRecord> record) {
-                                  if (!record) return call->Refuse(record.error());
-                                  const Task& task = record->task;
-                                  answer(task, task.outcome ? task.outcome->reason : Message{});
-                                });
+      Fetch<Result<TaskRecord>>(
+          backend_, [id](Rows& rows) { return rows.FindTask(id); },
+          [call, answer](Result<TaskRecord> record) {
+            if (!record) return call->Refuse(record.error());
+            const Task& task = record->task;
+            answer(task, task.outcome ? task.outcome->reason : Message{});
+          });
     });
   });
 }

@@ -1,8 +1,8 @@
-// What the tests of this room share: a loop that is turned by hand, and a Backend of plain maps that answers at once.
+// What the tests of this room share: a loop that is turned by hand, and a Backend of plain maps that answers
+// at once.
 #pragma once
 
 #include <algorithm>
-#include <boost/json.hpp>
 #include <map>
 #include <string>
 #include <vector>
@@ -82,8 +82,10 @@ class MapRows final : public Rows {
     for (auto it = tasks.rbegin(); it != tasks.rend(); ++it) {
       const Task& task = it->second.task;
       const bool fits = IsEnded(task) && (filter.before == 0 || task.id.value < filter.before) &&
-                        (!filter.since || *task.ended >= *filter.since) && (!filter.kind || task.outcome->kind == *filter.kind) &&
-                        (filter.tag.empty() || std::find(task.tags.begin(), task.tags.end(), filter.tag) != task.tags.end());
+                        (!filter.since || *task.ended >= *filter.since) &&
+                        (!filter.kind || task.outcome->kind == *filter.kind) &&
+                        (filter.tag.empty() ||
+                         std::find(task.tags.begin(), task.tags.end(), filter.tag) != task.tags.end());
       if (fits && static_cast<int>(list.size()) < filter.limit) list.push_back(task);
     }
     return list;
@@ -124,7 +126,8 @@ class MapBackend final : public Backend {
   void Post(Act act) override {
     std::vector<ActAnswer> answers;
     for (TaskId id : act.tasks) {
-      const bool ended = std::any_of(act.ended.begin(), act.ended.end(), [&](const TaskRecord& r) { return r.task.id == id; });
+      const bool ended = std::any_of(act.ended.begin(), act.ended.end(),
+                                     [&](const TaskRecord& r) { return r.task.id == id; });
       if (open.count(id) != 0 || ended) {
         answers.push_back({id, act_on(id)});
       } else {
@@ -145,12 +148,14 @@ class MapBackend final : public Backend {
   }
   void Describe(TaskId id, std::function<void(std::optional<TaskView>, int64_t)> then) override {
     auto found = open.find(id);
-    then(found == open.end() ? std::nullopt : std::optional(found->second), rows.events.empty() ? 0 : rows.events.back().seq);
+    then(found == open.end() ? std::nullopt : std::optional(found->second),
+         rows.events.empty() ? 0 : rows.events.back().seq);
   }
   void ListOpen(OpenFilter filter, std::function<void(std::vector<TaskView>)> then) override {
     std::vector<TaskView> views;
     for (const auto& [id, view] : open) {
-      const bool fits = id.value > filter.after && (filter.state.empty() || filter.state == Name(view.task.state));
+      const bool fits =
+          id.value > filter.after && (filter.state.empty() || filter.state == Name(view.task.state));
       if (fits && static_cast<int>(views.size()) < filter.limit) views.push_back(view);
     }
     then(std::move(views));
@@ -190,7 +195,9 @@ class MapBackend final : public Backend {
     Wake(news);
   }
   size_t waiting() {
-    auto alive = [](auto& list) { return std::count_if(list.begin(), list.end(), [](auto& one) { return !one.second.expired(); }); };
+    auto alive = [](auto& list) {
+      return std::count_if(list.begin(), list.end(), [](auto& one) { return !one.second.expired(); });
+    };
     return static_cast<size_t>(alive(ends) + alive(news));
   }
 

@@ -93,12 +93,13 @@ void Yard::ConcludeLost(Live& live, AttemptLost::Why why) {
 void Yard::Conclude(Live& live, const Outcome& outcome, const RetryAdvice& advice) {
   const Ulid uid = live.attempt.uid;
   const bool launched = live.launched;
+  const Time ended = live.exit ? live.exit->ended : now_;
   Task& task = *FindTask(live.attempt.task);
   if (live.progress) Mark(live, true);
   Change(live.attempt, [&](Attempt& a) {
     a.state = AttemptState::kEnded;
     if (live.exit) a.started = live.exit->started;
-    a.ended = live.exit ? live.exit->ended : now_;
+    a.ended = ended;
     a.outcome = outcome;
   });
   boost::json::object data{{"outcome", ToJson(outcome)}};
@@ -114,7 +115,7 @@ void Yard::Conclude(Live& live, const Outcome& outcome, const RetryAdvice& advic
     });
   }
 
-  if (advice.act == RetryAdvice::Act::kEnd) return End(task, outcome);
+  if (advice.act == RetryAdvice::Act::kEnd) return End(task, outcome, ended);
   Change(task, [&](Task& t) {
     t.state = Waiting{};
     t.outcome = outcome;  // of the attempt before; the next launch clears it

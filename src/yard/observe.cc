@@ -39,6 +39,7 @@ void Yard::Apply(AttemptNews& news) {
 }
 
 void Yard::Began(Live& live, const AttemptRunning& news) {
+  Journal::Patience patience(journal_);
   live.stuck = false;
   Attempt& attempt = live.attempt;
   Task& task = *FindTask(attempt.task);
@@ -89,6 +90,7 @@ void Yard::Exited(Live& live, const AttemptExited& news) {
 void Yard::Apply(Observation& seen) {
   Live* live = FindLive(seen.attempt);
   if (live == nullptr) return;
+  Journal::Patience patience(journal_);
   Task& task = *FindTask(live->attempt.task);
   if (!seen.metrics.empty()) {
     for (auto& [tag, value] : seen.metrics) {

@@ -89,7 +89,7 @@ void Yard::WakeDue() {
 }
 
 // The task is over for good: told to those behind it, and forgotten here once the disk has it.
-void Yard::End(Task& task, Outcome outcome) {
+void Yard::End(Task& task, Outcome outcome, std::optional<Time> at) {
   const TaskId id = task.id;
   const OutcomeKind kind = outcome.kind;
   order_.erase(OrderKey{task.priority, id});
@@ -100,7 +100,7 @@ void Yard::End(Task& task, Outcome outcome) {
     t.held_reason.reset();
     t.not_before.reset();
     t.outcome = std::move(outcome);
-    t.ended = now_;
+    t.ended = at.value_or(now_);
   });
   Emit("task.ended", id, task.attempts, {{"outcome", ToJson(*task.outcome)}});
   lately_ended_[id] = kind;

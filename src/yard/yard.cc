@@ -9,6 +9,10 @@
 
 namespace ty {
 
+namespace {
+constexpr Duration kPatience = milliseconds(20);
+}
+
 Yard::Yard(YardSettings settings, Machine machine, Store& store, Engine& engine, Ingest& ingest, Inbox& inbox,
            Errands errands)
     : settings_(std::move(settings)),
@@ -44,6 +48,7 @@ void Yard::Turn(Time now) {
 std::optional<Time> Yard::next_wakeup() const {
   std::optional<Time> next = decide_at_;
   if (!due_.empty() && (!next || due_.begin()->first < *next)) next = due_.begin()->first;
+  if (patient_until_ && (!next || *patient_until_ < *next)) next = patient_until_;
   return next;
 }
 
@@ -55,6 +60,11 @@ void Yard::Close(Time now) {
 
 void Yard::Commit() {
   if (journal_.empty()) return;
+  if (!journal_.wanted()) {
+    if (!patient_until_) patient_until_ = now_ + kPatience;
+    if (now_ < *patient_until_) return;
+  }
+  patient_until_.reset();
   auto [batch, acts] = journal_.Take();
   batch.number = ++batches_;
   pending_.push_back(Pending{batch.number, last_event_, std::move(acts)});

@@ -116,7 +116,7 @@ class Yard {
   std::vector<OpenDependency> OpenDependenciesOf(const Task& task) const;
   void Watch(const Task& task);  // remembers what it waits for
   void SettleDependents(TaskId ended, OutcomeKind kind);
-  void End(Task& task, Outcome outcome);
+  void End(Task& task, Outcome outcome, std::optional<Time> at = std::nullopt);
   View MakeView() const;
   std::string NameOf(TaskId id) const;
 
@@ -188,6 +188,7 @@ class Yard {
   bool paused_ = false;
   bool decide_ = false;  // something changed that could let a task start
   std::optional<Time> decide_at_;
+  std::optional<Time> patient_until_;  // when what was written patiently is committed at the latest
   std::optional<Error> broken_;
 
   std::unordered_map<TaskId, Task> tasks_;  // open ones, and ended ones until their end is durable

@@ -121,10 +121,8 @@ def test_few_descriptors_and_many_clients():
             connection.connect(("127.0.0.1", yard.port))
             clients.append(connection)
         assert yard.near("GET", "/api/v1/status").status == 200
-        before = os.times()
         for connection in clients:
             connection.close()
         assert yard.far("GET", "/healthz").status == 200
-        assert before
     finally:
         yard.stop()

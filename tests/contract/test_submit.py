@@ -2,7 +2,7 @@
 import concurrent.futures
 import json
 
-from yard import JSON, NDJSON, check
+from yard import NDJSON, check
 
 TASK = {"command": ["true"], "workdir": "/tmp"}
 
@@ -92,4 +92,3 @@ def test_a_task_may_follow_one_that_has_ended(yard):
     assert yard.ended(yard.submit("true", after=[{"task": done}]))["outcome"]["kind"] == "succeeded"
     answer = yard.post("/api/v1/tasks", {**TASK, "after": [{"task": done, "on": "fail"}]})
     assert answer.status == 422 and answer.json["field"] == "/after/0/task"
-    assert JSON

@@ -155,9 +155,24 @@ def test_who_waits_while_the_daemon_is_killed_gets_the_end_all_the_same(yard):
 
 def test_a_failed_start_is_one_sentence(down_yard):
     answer = down_yard("up", "--devices", "gpu:99", code=None)
-    assert answer.code in (1, 2)
+    assert answer.code == 2
     assert answer.out == "" and len(answer.err.splitlines()) == 1 and "gpu:99" in answer.err
     down_yard.up()  # the bad option was not kept
+
+
+def test_run_right_after_down_starts_it_again(yard):
+    down = yard.start("down")
+    yard("run", "--wait", "true", code=None)
+    down.communicate(timeout=DEADLINE)
+    yard("run", "--wait", "true")
+
+
+def test_a_deleted_state_folder_is_told(yard):
+    pid = yard.pid()
+    os.rename(yard.home, yard.home + ".gone")
+    assert "trainyard up" in yard("ls", code=4).err
+    os.rename(yard.home + ".gone", yard.home)
+    assert yard.pid() == pid
 
 
 def test_up_says_five_facts_and_the_tunnel_under_ssh(down_yard):
@@ -415,7 +430,7 @@ def test_exit_codes_of_a_waited_task(yard):
 def test_json_is_alone_on_stdout(yard):
     yard("run", "-q", "--wait", "sh", "-c", "echo hello; exit 1", code=1)
     for words in (["ls"], ["ls", "-a"], ["show", "1"], ["why", "1"], ["devices"], ["status"], ["config"], ["version"],
-                  ["wait", "1"], ["run", "true"], ["cancel", "1"], ["pause"], ["resume"]):
+                  ["wait", "1"], ["logs", "1"], ["doctor"], ["run", "true"], ["cancel", "1"], ["pause"], ["resume"]):
         answer = yard(*words, "--json", code=None) if words[0] != "run" else yard("run", "--json", "true")
         json.loads(answer.out)
     for line in yard("events", "--json").out.splitlines():
@@ -545,7 +560,7 @@ def test_colours_are_for_terminals_and_no_color_is_honoured(yard):
 
 
 def test_no_line_of_ls_is_wider_than_the_terminal(yard):
-    yard("run", "-q", "--wait", "-n", "训练" * 40, "sh", "-c", "exit 3", code=3)
+    yard("run", "-q", "--wait", "-n", "训练" * 30, "sh", "-c", "exit 3", code=3)
     for line in on_terminal(yard, ["ls"], env={"NO_COLOR": "1"}, columns=100).splitlines():
         assert sum(2 if "一" <= c <= "鿿" else 1 for c in line) <= 100
 

@@ -13,10 +13,10 @@
 #include "engine/local/leftovers.h"
 #include "engine/local/spawn.h"
 #include "messages.h"
-#include "posix/program.h"
 #include "posix/clocks.h"
 #include "posix/files.h"
 #include "posix/locks.h"
+#include "posix/program.h"
 #include "posix/sockets.h"
 #include "wire/spec.h"
 
@@ -67,17 +67,23 @@ Status LocalEngine::Open() {
   if (!epoll_ || !wake_ || ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_.get(), &event) != 0) {
     return Fail(Code::kUnavailable, msg::EngineSpawn{.error = ErrorText(errno)});
   }
-  if (const Cgroup shims = root_.Shims()) {
-    if (auto folder = OpenFolder(shims.path)) shims_cgroup_ = std::move(*folder);
-  }
+  OpenShimsCgroup();
   thread_ = std::thread([this] { Run(); });
   return {};
+}
+
+void LocalEngine::OpenShimsCgroup() {
+  const Cgroup shims = root_.Shims();
+  if (!shims || !MakeFolders(shims.path, 0755)) return;
+  if (auto folder = OpenFolder(shims.path)) shims_cgroup_ = std::move(*folder);
 }
 
 LocalEngine::~LocalEngine() {
   background_.Close();
   Post([this] { closing_ = true; });
   if (thread_.joinable()) thread_.join();
+  // Goes only if no supervisor and no task is left inside.
+  if (root_.Shims().Remove() && !root_.folder.empty()) ::rmdir(root_.folder.c_str());
 }
 
 void LocalEngine::Launch(LaunchOrder order) {
@@ -255,8 +261,14 @@ void LocalEngine::DoLaunch(const LaunchOrder& order) {
   const AttemptFolder folder = Folder(order.attempt);
   if (auto made = folder.Make(order, SpecFor(order)); !made)
     return Report(order.attempt, AttemptRefused{made.error()});
-  auto spawned =
-      SpawnShim(settings_.shim_program, folder.paths().folder, shims_cgroup_ ? shims_cgroup_.get() : -1);
+  const auto spawn = [&] {
+    return SpawnShim(settings_.shim_program, folder.paths().folder, shims_cgroup_ ? shims_cgroup_.get() : -1);
+  };
+  auto spawned = spawn();
+  if (!spawned && spawned.error() == ENODEV) {  // somebody tidied our empty cgroup away
+    OpenShimsCgroup();
+    spawned = spawn();
+  }
   if (!spawned) {
     (void)RemoveTree(folder.paths().folder);
     return Report(

@@ -72,6 +72,7 @@ class LocalEngine final : public Engine {
   void TakeOver(const Ulid& attempt, Finding finding);
   void AdoptionStep(const std::shared_ptr<Adoption>& adoption);
   void SweepCgroups();
+  void OpenShimsCgroup();
 
   void OnLink(Shim& shim);
   void OnDeath(Shim& shim);
