@@ -265,7 +265,8 @@ void LocalEngine::DoLaunch(const LaunchOrder& order) {
     return SpawnShim(settings_.shim_program, folder.paths().folder, shims_cgroup_ ? shims_cgroup_.get() : -1);
   };
   auto spawned = spawn();
-  if (!spawned && spawned.error() == ENODEV) {  // somebody tidied our empty cgroup away
+  // Somebody tidied our empty cgroup away.
+  if (!spawned && (spawned.error() == ENOENT || spawned.error() == ENODEV)) {
     OpenShimsCgroup();
     spawned = spawn();
   }
