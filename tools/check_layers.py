@@ -12,7 +12,7 @@ import sys
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 HEAVY = re.compile(r"boost/(asio|beast)\b|sqlite3\.h$|fmt/|boost/json(?!/fwd\.hpp$)")
 MOST_BEAST = 2
-GENERATED = {"messages.h": "base", "catalogue.inc": "words"}  # made by tools/messages.py
+GENERATED = {"msg": "base", "catalogue.inc": "words"}  # made by tools/messages.py
 
 
 def read_map(path):
@@ -51,7 +51,7 @@ def check_file(path, name, room, allowed):
             yield f"{where}: {target} in a header; include it in a .cc."
         if angled:
             continue
-        other = GENERATED.get(quoted) or quoted.split("/")[0]
+        other = GENERATED.get(quoted) or GENERATED.get(quoted.split("/")[0]) or quoted.split("/")[0]
         if quoted not in GENERATED and ("/" not in quoted or quoted.startswith(".")):
             yield f'{where}: write the room too, as "{room}/{os.path.basename(quoted)}".'
         elif other not in allowed:

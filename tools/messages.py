@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Make C++ of the two catalogues: messages.py EN ZH OUTDIR
 
-Writes OUTDIR/messages.h (one struct an id), OUTDIR/messages.cc (their way to a Message) and
+Writes OUTDIR/msg/PREFIX.h for each first word of an id (one struct an id; a new message compiles again only what
+includes its prefix), OUTDIR/messages.h with all of them, OUTDIR/messages.cc (their way to a Message) and
 OUTDIR/catalogue.inc (id, English, Chinese, sorted by id). A file whose content stays is left alone.
 
 A text holds placeholders: {name} or {name:text}, {n:int}, {d:duration}, {b:bytes}, {x:real}, {t:time}, and
@@ -137,8 +138,7 @@ def generate(english, chinese):
     for identifier in sorted(set(english) ^ set(chinese)):
         language = "Chinese" if identifier in english else "English"
         raise Fault(f"{identifier}: there is no {language} text; add both with tools/add_message.py.")
-    header = ["// Made by tools/messages.py from messages/: one struct an id, convertible to Message.",
-              "#pragma once", "", '#include "base/message.h"', '#include "base/time.h"', "", "namespace ty::msg {"]
+    headers = {}
     bodies = ["// Made by tools/messages.py from messages/.", '#include "messages.h"', "", "namespace ty::msg {"]
     table, names = [], {}
     for identifier in sorted(english):
@@ -149,7 +149,8 @@ def generate(english, chinese):
         if name in names:
             raise Fault(f"{identifier}: {names[name]} makes the same name {name}; rename one.")
         names[name] = identifier
-        header += ["", f"// {english[identifier]}".replace("\n", " ").rstrip("\\"), f"struct {name} {{",
+        header = headers.setdefault(identifier.split(".")[0], [])
+        header += ["", f"struct {name} {{",
                    f"  static constexpr const char* kId = {quoted(identifier)};"]
         header += [f"  {TYPES[kind][0]} {field}{TYPES[kind][1]};" for field, kind in types.items()]
         header += ["  operator Message() const;", "};"]
@@ -158,9 +159,14 @@ def generate(english, chinese):
         bodies.append(f"{name}::operator Message() const {{ return {{kId, {{{pairs}}}}}; }}")
         table.append("{%s, %s, %s}," % tuple(map(quoted, (
             identifier, canonical(languages["English"], types), canonical(languages["Chinese"], types)))))
-    header += ["", "}  // namespace ty::msg"]
     bodies += ["}  // namespace ty::msg"]
-    return {"messages.h": header, "messages.cc": bodies, "catalogue.inc": table}
+    made = "// Made by tools/messages.py from messages/: one struct an id, convertible to Message."
+    files = {"messages.cc": bodies, "catalogue.inc": table,
+             "messages.h": [made, "#pragma once", "", *(f'#include "msg/{prefix}.h"' for prefix in headers)]}
+    for prefix, structs in headers.items():
+        files[f"msg/{prefix}.h"] = [made, "#pragma once", "", '#include "base/message.h"', '#include "base/time.h"', "",
+                                    "namespace ty::msg {", *structs, "", "}  // namespace ty::msg"]
+    return files
 
 
 def write(path, lines):
@@ -184,7 +190,7 @@ def main():
         files = generate(read_catalogue(english), read_catalogue(chinese))
     except Fault as fault:
         sys.exit(f"messages: {fault}")
-    os.makedirs(folder, exist_ok=True)
+    os.makedirs(os.path.join(folder, "msg"), exist_ok=True)
     for name, lines in files.items():
         write(os.path.join(folder, name), lines)
 

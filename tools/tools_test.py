@@ -46,7 +46,7 @@ class Messages(Folder):
         result = self.make({"task.waits_long": "{n} {n?GPU|GPUs} for {d:duration}, {who}, {b:bytes} {x:real} {t:time}"},
                            {"task.waits_long": "{who} {t} {d} {n:int} {b} {x}"})
         self.assertEqual(result.stderr, "")
-        header = self.read("messages.h")
+        header = self.read("msg/task.h")
         self.assertIn("struct TaskWaitsLong {\n"
                       '  static constexpr const char* kId = "task.waits_long";\n'
                       "  int64_t n = 0;\n  Duration d{};\n  std::string who;\n  int64_t b = 0;\n  double x = 0;\n"
@@ -60,9 +60,9 @@ class Messages(Folder):
 
     def test_files_that_stay_the_same_are_not_written_again(self):
         self.make({"a.b": "x"}, {"a.b": "y"})
-        before = os.stat(os.path.join(self.folder, "messages.h")).st_ino
+        before = os.stat(os.path.join(self.folder, "msg/a.h")).st_ino
         self.make({"a.b": "x"}, {"a.b": "z"})
-        self.assertEqual(os.stat(os.path.join(self.folder, "messages.h")).st_ino, before)
+        self.assertEqual(os.stat(os.path.join(self.folder, "msg/a.h")).st_ino, before)
         self.assertIn('"z"', self.read("catalogue.inc"))
 
     def test_an_id_missing_in_one_language_is_refused(self):

@@ -1,5 +1,5 @@
 // Message is a sentence not yet put into words: an id of messages/*.json and its arguments.
-// Make one by its generated struct, `msg::TaskUnknown{.task = "7"}` (messages.h); words/ renders it.
+// Make one by its generated struct, `msg::TaskUnknown{.task = "7"}` ("msg/task.h"); words/ renders it.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "cli/answer.h"
 #include "cli/link.h"
-#include "messages.h"
+#include "msg/cli.h"
 
 namespace ty {
 namespace {

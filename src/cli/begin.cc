@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/text.h"
-#include "messages.h"
+#include "msg/cli.h"
 
 namespace ty {
 namespace {

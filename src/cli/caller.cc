@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "messages.h"
 #include "posix/clocks.h"
 
 namespace ty {

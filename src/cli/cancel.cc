@@ -1,7 +1,7 @@
 // trainyard cancel: ends tasks. --all ends every open one, with the queue paused first.
 #include "cli/act.h"
 #include "cli/commands.h"
-#include "messages.h"
+#include "msg/cli.h"
 
 namespace ty {
 namespace {

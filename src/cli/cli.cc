@@ -13,7 +13,7 @@
 #include "cli/cut.h"
 #include "cli/help.h"
 #include "cli/parse.h"
-#include "messages.h"
+#include "msg/cli.h"
 
 namespace ty {
 namespace {

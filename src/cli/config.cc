@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "cli/files.h"
 #include "cli/yaml.h"
-#include "messages.h"
+#include "msg/config.h"
 #include "posix/files.h"
 
 namespace ty {

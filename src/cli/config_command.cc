@@ -5,7 +5,7 @@
 #include "cli/caller.h"
 #include "cli/commands.h"
 #include "cli/start.h"
-#include "messages.h"
+#include "msg/cli.h"
 
 namespace ty {
 namespace {

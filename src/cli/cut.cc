@@ -1,7 +1,7 @@
 #include "cli/cut.h"
 
 #include "base/text.h"
-#include "messages.h"
+#include "msg/cli.h"
 
 namespace ty {
 namespace {

@@ -17,7 +17,7 @@
 #include "cli/start.h"
 #include "cli/table.h"
 #include "cli/task_text.h"
-#include "messages.h"
+#include "msg/cli.h"
 #include "posix/files.h"
 
 namespace ty {

@@ -8,7 +8,7 @@
 #include "cli/link.h"
 #include "cli/table.h"
 #include "cli/task_text.h"
-#include "messages.h"
+#include "msg/cli.h"
 
 namespace ty {
 namespace {

@@ -23,7 +23,8 @@
 #include "cli/files.h"
 #include "cli/link.h"
 #include "cli/start.h"
-#include "messages.h"
+#include "msg/cli.h"
+#include "msg/doctor.h"
 #include "posix/files.h"
 
 namespace ty {

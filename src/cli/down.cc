@@ -12,7 +12,7 @@
 #include "cli/commands.h"
 #include "cli/link.h"
 #include "cli/start.h"
-#include "messages.h"
+#include "msg/cli.h"
 #include "posix/fd.h"
 
 namespace ty {

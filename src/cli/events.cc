@@ -9,7 +9,7 @@
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/link.h"
-#include "messages.h"
+#include "msg/cli.h"
 
 namespace ty {
 namespace {

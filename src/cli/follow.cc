@@ -10,7 +10,7 @@
 #include "cli/interrupt.h"
 #include "cli/log_view.h"
 #include "cli/task_text.h"
-#include "messages.h"
+#include "msg/cli.h"
 
 namespace ty {
 namespace {

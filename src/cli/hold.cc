@@ -1,7 +1,7 @@
 // trainyard hold: keeps waiting tasks from starting.
 #include "cli/act.h"
 #include "cli/commands.h"
-#include "messages.h"
+#include "msg/cli.h"
 
 namespace ty {
 namespace {

@@ -9,7 +9,7 @@
 #include "cli/answer.h"
 #include "cli/interrupt.h"
 #include "cli/start.h"
-#include "messages.h"
+#include "msg/cli.h"
 #include "posix/files.h"
 
 namespace ty {

@@ -8,7 +8,7 @@
 #include "cli/interrupt.h"
 #include "cli/link.h"
 #include "cli/select.h"
-#include "messages.h"
+#include "msg/cli.h"
 #include "model/spec.h"
 
 namespace ty {

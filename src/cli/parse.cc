@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "cli/cut.h"
-#include "messages.h"
+#include "msg/cli.h"
 
 namespace ty {
 namespace {

@@ -4,7 +4,7 @@
 #include "cli/caller.h"
 #include "cli/commands.h"
 #include "cli/link.h"
-#include "messages.h"
+#include "msg/cli.h"
 
 namespace ty {
 namespace {

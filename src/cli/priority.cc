@@ -1,7 +1,7 @@
 // trainyard priority: changes who goes first among open tasks.
 #include "cli/act.h"
 #include "cli/commands.h"
-#include "messages.h"
+#include "msg/cli.h"
 #include "model/spec.h"
 
 namespace ty {

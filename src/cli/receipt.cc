@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "cli/answer.h"
-#include "messages.h"
+#include "msg/receipt.h"
 
 namespace ty {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "cli/files.h"
 #include "cli/yaml.h"
-#include "messages.h"
+#include "msg/recipe.h"
 #include "posix/files.h"
 
 namespace ty {

@@ -1,7 +1,7 @@
 // trainyard release: lets held tasks start.
 #include "cli/act.h"
 #include "cli/commands.h"
-#include "messages.h"
+#include "msg/cli.h"
 
 namespace ty {
 namespace {

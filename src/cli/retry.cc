@@ -1,7 +1,7 @@
 // trainyard retry: queues ended tasks again, from their last checkpoint.
 #include "cli/act.h"
 #include "cli/commands.h"
-#include "messages.h"
+#include "msg/cli.h"
 
 namespace ty {
 namespace {

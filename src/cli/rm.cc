@@ -1,7 +1,7 @@
 // trainyard rm: forgets ended tasks with their logs and output folders.
 #include "cli/act.h"
 #include "cli/commands.h"
-#include "messages.h"
+#include "msg/cli.h"
 
 namespace ty {
 namespace {

@@ -7,7 +7,7 @@
 #include "cli/files.h"
 #include "cli/submit_task.h"
 #include "cli/task_request.h"
-#include "messages.h"
+#include "msg/cli.h"
 #include "model/spec.h"
 #include "posix/files.h"
 

@@ -4,7 +4,7 @@
 #include <unordered_set>
 
 #include "base/text.h"
-#include "messages.h"
+#include "msg/cli.h"
 
 namespace ty {
 namespace {

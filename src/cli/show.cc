@@ -12,7 +12,7 @@
 #include "cli/select.h"
 #include "cli/table.h"
 #include "cli/task_text.h"
-#include "messages.h"
+#include "msg/cli.h"
 #include "model/spec.h"
 
 namespace ty {

@@ -18,7 +18,9 @@
 #include "cli/caller.h"
 #include "cli/files.h"
 #include "cli/http.h"
-#include "messages.h"
+#include "msg/cli.h"
+#include "msg/daemon.h"
+#include "msg/listen.h"
 #include "posix/files.h"
 
 namespace ty {

@@ -6,7 +6,7 @@
 #include "cli/commands.h"
 #include "cli/facts.h"
 #include "cli/link.h"
-#include "messages.h"
+#include "msg/cli.h"
 
 namespace ty {
 namespace {

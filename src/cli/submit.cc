@@ -16,7 +16,7 @@
 #include "cli/submit_task.h"
 #include "cli/task_file.h"
 #include "cli/task_request.h"
-#include "messages.h"
+#include "msg/cli.h"
 #include "model/spec.h"
 #include "posix/files.h"
 

@@ -9,7 +9,6 @@
 #include "cli/follow.h"
 #include "cli/link.h"
 #include "cli/receipt.h"
-#include "messages.h"
 #include "model/spec.h"
 
 namespace ty {

@@ -9,7 +9,7 @@
 #include "cli/files.h"
 #include "cli/select.h"
 #include "cli/yaml.h"
-#include "messages.h"
+#include "msg/file.h"
 #include "model/spec.h"
 
 namespace ty {

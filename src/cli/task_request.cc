@@ -14,7 +14,7 @@
 #include "cli/code.h"
 #include "cli/files.h"
 #include "cli/select.h"
-#include "messages.h"
+#include "msg/cli.h"
 #include "model/spec.h"
 #include "posix/files.h"
 

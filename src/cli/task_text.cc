@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "cli/answer.h"
-#include "messages.h"
+#include "msg/cli.h"
 
 namespace ty {
 namespace {

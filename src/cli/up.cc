@@ -12,7 +12,7 @@
 #include "cli/files.h"
 #include "cli/link.h"
 #include "cli/start.h"
-#include "messages.h"
+#include "msg/cli.h"
 
 namespace ty {
 namespace {

@@ -10,7 +10,7 @@
 #include "cli/link.h"
 #include "cli/select.h"
 #include "cli/task_text.h"
-#include "messages.h"
+#include "msg/cli.h"
 
 namespace ty {
 namespace {

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "base/text.h"
-#include "messages.h"
+#include "msg/yaml.h"
 
 namespace ty {
 namespace {

@@ -19,7 +19,7 @@
 #include "daemon/host.h"
 #include "http/server.h"
 #include "ingest/ingest.h"
-#include "messages.h"
+#include "msg/daemon.h"
 #include "os/clock.h"
 #include "os/probe.h"
 #include "posix/files.h"

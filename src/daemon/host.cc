@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/paths.h"
-#include "messages.h"
+#include "msg/daemon.h"
 #include "posix/files.h"
 #include "posix/locks.h"
 

@@ -8,7 +8,8 @@
 #include "http/api.h"
 #include "http/body.h"
 #include "http/render.h"
-#include "messages.h"
+#include "msg/act.h"
+#include "msg/api.h"
 
 namespace ty {
 

@@ -10,6 +10,8 @@
 #include "base/paths.h"
 #include "base/text.h"
 #include "http/testing.h"
+#include "msg/outcome.h"
+#include "msg/why.h"
 
 namespace ty {
 namespace {

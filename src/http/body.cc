@@ -4,7 +4,7 @@
 #include <boost/json.hpp>
 
 #include "base/text.h"
-#include "messages.h"
+#include "msg/api.h"
 
 namespace ty {
 

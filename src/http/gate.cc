@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "http/reader.h"
 #include "http/render.h"
-#include "messages.h"
+#include "msg/api.h"
 
 namespace ty {
 

@@ -14,7 +14,7 @@
 
 #include "base/paths.h"
 #include "base/text.h"
-#include "messages.h"
+#include "msg/listen.h"
 
 namespace ty {
 

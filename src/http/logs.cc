@@ -8,12 +8,14 @@
 #include <cstring>
 
 #include "base/paths.h"
+#include "base/text.h"
 #include "http/api.h"
 #include "http/body.h"
 #include "http/parameters.h"
 #include "http/render.h"
 #include "ingest/ingest.h"
-#include "messages.h"
+#include "msg/head.h"
+#include "msg/task.h"
 #include "posix/fd.h"
 #include "posix/files.h"
 
@@ -255,7 +257,7 @@ void Api::GetTail(CallPtr call) {
 }
 
 void Api::GetHead(CallPtr call) {
-  WithAttempt(call, [call](const FoundAttempt& found, const std::string& folder) {
+  WithAttempt(call, [this, call](const FoundAttempt& found, const std::string& folder) {
     json::array items;
     if (found.number != 0) {
       Result<UniqueFd> plain = OpenPlain(AttemptPaths{folder}.Head());
@@ -270,7 +272,20 @@ void Api::GetHead(CallPtr call) {
         }
       }
     }
-    call->Answer(json::object{{"items", std::move(items)}});
+    // An edit since the submit is seen only once the attempt is on its way: it is no part of the file.
+    using Seen = Result<std::optional<Attempt>>;
+    Fetch<Seen>(
+        backend_,
+        [task = found.task, number = found.number](Rows& rows) { return rows.FindAttempt(task, number); },
+        [call, items = std::make_shared<json::array>(std::move(items))](Seen seen) {
+          if (seen && *seen && !(*seen)->changed_code.empty()) {
+            std::string files;
+            for (const std::string& file : (*seen)->changed_code)
+              files += (files.empty() ? "" : ", ") + Printable(file);
+            items->push_back(RenderMessage(msg::HeadCodeChanged{.files = files}, call->language()));
+          }
+          call->Answer(json::object{{"items", std::move(*items)}});
+        });
   });
 }
 

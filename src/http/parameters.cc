@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/text.h"
-#include "messages.h"
+#include "msg/api.h"
 
 namespace ty {
 

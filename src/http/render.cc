@@ -213,6 +213,13 @@ json::object RenderTask(const TaskView& view, Language language) {
           {"tags", Strings(task.tags)}};
 }
 
+void TakeLast(const std::optional<Attempt>& attempt, TaskView& view) {
+  if (!attempt) return;
+  view.attempt = attempt;
+  view.progress = attempt->progress;
+  view.metrics = attempt->metrics;
+}
+
 json::object RenderDetail(const TaskRecord& record, const std::optional<TaskView>& view,
                           const std::string& home, Language language) {
   // The store was asked after the Yard: once it says ended, that is newer.
@@ -225,7 +232,7 @@ json::object RenderDetail(const TaskRecord& record, const std::optional<TaskView
   TaskView shown = live ? *view : TaskView{};
   if (!live) {
     shown.task = record.task;
-    if (!attempts.empty()) shown.attempt = attempts.back();
+    if (!attempts.empty()) TakeLast(attempts.back(), shown);
   }
   const Task& task = shown.task;
   json::object detail = RenderTask(shown, language);

@@ -26,6 +26,8 @@ boost::json::object RenderProblem(int status, const Error& error, Language langu
 Response ProblemResponse(int status, const Error& error, Language language);
 
 boost::json::object RenderTask(const TaskView& view, Language language);  // an item of the list
+// What an ended task shows: that of its last attempt.
+void TakeLast(const std::optional<Attempt>& attempt, TaskView& view);
 // `record` gives spec and attempts; `view` what is only known while it is open.
 boost::json::object RenderDetail(const TaskRecord& record, const std::optional<TaskView>& view,
                                  const std::string& home, Language language);

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "http/api.h"
 #include "http/render.h"
-#include "messages.h"
+#include "msg/api.h"
 
 namespace ty {
 

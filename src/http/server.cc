@@ -29,7 +29,7 @@
 #include "http/listen.h"
 #include "http/reader.h"
 #include "http/render.h"
-#include "messages.h"
+#include "msg/api.h"
 #include "os/clock.h"
 #include "posix/clocks.h"
 #include "posix/fd.h"

@@ -2,7 +2,8 @@
 #include <boost/json.hpp>
 
 #include "http/api.h"
-#include "messages.h"
+#include "msg/api.h"
+#include "msg/page.h"
 
 namespace ty {
 

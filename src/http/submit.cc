@@ -10,7 +10,8 @@
 #include "http/body.h"
 #include "http/reader.h"
 #include "http/render.h"
-#include "messages.h"
+#include "msg/api.h"
+#include "msg/submit.h"
 
 namespace ty {
 

@@ -6,7 +6,7 @@
 #include "http/api.h"
 #include "http/parameters.h"
 #include "http/render.h"
-#include "messages.h"
+#include "msg/task.h"
 
 namespace ty {
 
@@ -92,18 +92,27 @@ void Api::ListTasks(CallPtr call) {
     EndedFilter filter = query->filter;
     const size_t room = static_cast<size_t>(query->limit) - items->size();
     filter.limit = static_cast<int>(room) + 1;
-    using Found = Result<std::vector<Task>>;
+    using Found = Result<std::vector<TaskView>>;
     Fetch<Found>(
-        backend_, [filter](Rows& rows) { return rows.ListEnded(filter); },
+        backend_,
+        [filter](Rows& rows) -> Found {
+          Result<std::vector<Task>> tasks = rows.ListEnded(filter);
+          if (!tasks) return Forward(tasks.error());
+          std::vector<TaskView> views(tasks->size());
+          for (size_t i = 0; i < views.size(); i++) {
+            views[i].task = std::move((*tasks)[i]);
+            Result<std::optional<Attempt>> last = rows.FindAttempt(views[i].task.id, views[i].task.attempts);
+            if (last) TakeLast(*last, views[i]);
+          }
+          return views;
+        },
         [call, items, finish, room](Found tasks) {
           if (!tasks) return call->Refuse(tasks.error());
           const bool more = tasks->size() > room;
           if (more) tasks->resize(room);
-          for (Task& task : *tasks) {
-            TaskView view;
-            view.task = std::move(task);
+          for (const TaskView& view : *tasks) {
             items->emplace_back(RenderTask(view, call->language()));
-            if (more && &task == &tasks->back())
+            if (more && &view == &tasks->back())
               return finish("before=" + std::to_string(view.task.id.value));
           }
           finish("");

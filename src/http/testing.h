@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "http/api.h"
-#include "messages.h"
+#include "msg/task.h"
 
 namespace ty::testing {
 
@@ -89,6 +89,14 @@ class MapRows final : public Rows {
       if (fits && static_cast<int>(list.size()) < filter.limit) list.push_back(task);
     }
     return list;
+  }
+  Result<std::optional<Attempt>> FindAttempt(TaskId task, int number) override {
+    auto found = tasks.find(task);
+    if (found == tasks.end()) return std::nullopt;
+    for (const Attempt& attempt : found->second.attempts) {
+      if (attempt.number == number) return attempt;
+    }
+    return std::nullopt;
   }
   Result<std::vector<Event>> ListEvents(int64_t after, int limit) override {
     std::vector<Event> list;

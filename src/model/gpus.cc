@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "messages.h"
+#include "msg/spec.h"
 #include "model/spec.h"
 
 namespace ty {

@@ -3,7 +3,7 @@
 #include <climits>
 
 #include "base/text.h"
-#include "messages.h"
+#include "msg/spec.h"
 #include "model/spec.h"
 
 namespace ty {

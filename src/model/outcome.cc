@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/text.h"
-#include "messages.h"
+#include "msg/record.h"
 
 namespace ty {
 namespace {

@@ -5,7 +5,6 @@
 #include <boost/json.hpp>
 #include <cmath>
 
-#include "messages.h"
 #include "model/event.h"
 #include "model/task.h"
 

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "base/text.h"
-#include "messages.h"
+#include "msg/spec.h"
 #include "model/place.h"
 #include "model/signals.h"
 #include "model/spec.h"

@@ -4,7 +4,7 @@
 
 #include <boost/json.hpp>
 
-#include "messages.h"
+#include "msg/spec.h"
 
 namespace ty {
 namespace {

@@ -63,6 +63,9 @@ struct Attempt {
   std::optional<Message> stop_reason;               // why we asked it to stop; set before the shim is told
   OutcomeKind stop_kind = OutcomeKind::kCancelled;  // what it ends as if that stop ends it
   std::vector<std::string> changed_code;  // files that differ from what was submitted, seen at launch
+  // How far it came, written when it ends.
+  std::optional<Progress> progress;
+  std::vector<std::pair<std::string, double>> metrics;  // the newest value of each tag; NaN and infinities are data
   bool operator==(const Attempt&) const = default;
 };
 

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "base/text.h"
-#include "messages.h"
+#include "msg/devices.h"
 #include "os/probe.h"
 
 namespace ty {

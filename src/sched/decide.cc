@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <queue>
 
-#include "messages.h"
+#include "msg/start.h"
 #include "sched/pass.h"
 #include "sched/sched.h"
 

@@ -2,7 +2,8 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "messages.h"
+#include "msg/submit.h"
+#include "msg/why.h"
 #include "sched/pass.h"
 #include "sched/sched.h"
 

@@ -1,11 +1,12 @@
 #include "store/columns.h"
 
+#include <bit>
 #include <boost/json.hpp>
 #include <charconv>
 #include <cstring>
 #include <utility>
 
-#include "messages.h"
+#include "msg/store.h"
 
 namespace ty::columns {
 namespace {
@@ -120,6 +121,52 @@ Result<std::vector<std::string>> ToList(std::string_view text) {
     for (const boost::json::value& word : *list)
       if (const auto* string = word.if_string()) words.emplace_back(string->data(), string->size());
   return words;
+}
+
+std::string FromSeen(const Attempt& attempt) {
+  if (!attempt.progress && attempt.metrics.empty() && attempt.changed_code.empty()) return {};
+  boost::json::object seen;
+  if (const auto& progress = attempt.progress) {
+    boost::json::object told{{"done", progress->done}, {"unit", progress->unit}, {"phase", progress->phase}};
+    if (progress->total) told["total"] = *progress->total;
+    seen["progress"] = std::move(told);
+  }
+  boost::json::array metrics;
+  // Bits, not digits: NaN and infinities are data, and JSON has no word for them.
+  for (const auto& [tag, value] : attempt.metrics)
+    metrics.push_back(boost::json::array{tag, std::bit_cast<int64_t>(value)});
+  if (!metrics.empty()) seen["metrics"] = std::move(metrics);
+  boost::json::array files;
+  for (const std::string& file : attempt.changed_code) files.push_back(WordToJson(file));
+  if (!files.empty()) seen["changed_code"] = std::move(files);
+  return boost::json::serialize(seen);
+}
+
+Status ToSeen(std::string_view text, Attempt& attempt) {
+  if (text.empty()) return {};
+  const Result<boost::json::value> json = Parse(text);
+  if (!json) return Forward(json.error());
+  const auto* seen = json->if_object();
+  if (seen == nullptr) return {};
+  if (const auto* progress = seen->if_contains("progress"); progress != nullptr && progress->is_object()) {
+    const boost::json::object& told = progress->get_object();
+    Progress read;
+    if (const auto* done = told.if_contains("done")) read.done = done->to_number<double>();
+    if (const auto* total = told.if_contains("total")) read.total = total->to_number<double>();
+    if (const auto* unit = told.if_contains("unit")) read.unit = std::string(unit->as_string());
+    if (const auto* phase = told.if_contains("phase")) read.phase = std::string(phase->as_string());
+    attempt.progress = std::move(read);
+  }
+  if (const auto* metrics = seen->if_contains("metrics"); metrics != nullptr && metrics->is_array()) {
+    for (const boost::json::value& metric : metrics->get_array())
+      attempt.metrics.emplace_back(std::string(metric.at(0).as_string()),
+                                   std::bit_cast<double>(metric.at(1).to_number<int64_t>()));
+  }
+  if (const auto* files = seen->if_contains("changed_code"); files != nullptr && files->is_array()) {
+    for (const boost::json::value& file : files->get_array())
+      if (Result<std::string> word = WordFromJson(file, "")) attempt.changed_code.push_back(std::move(*word));
+  }
+  return {};
 }
 
 std::string FromMessage(const Message& message) {

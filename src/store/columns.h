@@ -18,6 +18,10 @@ std::vector<Dependency> ToDependencies(std::string_view text);
 std::string FromList(const std::vector<std::string>& words);
 Result<std::vector<std::string>> ToList(std::string_view text);
 
+// What was seen of an attempt: progress, metrics, changed code. Empty when there is nothing of it.
+std::string FromSeen(const Attempt& attempt);
+Status ToSeen(std::string_view text, Attempt& attempt);
+
 std::string FromMessage(const Message& message);
 Result<Message> ToMessage(std::string_view text);
 

@@ -2,7 +2,8 @@
 #include <algorithm>
 #include <map>
 
-#include "messages.h"
+#include "msg/store.h"
+#include "msg/task.h"
 #include "store/ledger.h"
 
 namespace ty {
@@ -65,6 +66,7 @@ class MemoryLedger final : public Ledger, private Rows {
   Result<std::optional<TaskId>> FindName(std::string_view name) override;
   Result<std::optional<KeptKey>> FindKey(std::string_view idempotency_key) override;
   Result<std::vector<Task>> ListEnded(const EndedFilter& filter) override;
+  Result<std::optional<Attempt>> FindAttempt(TaskId task, int number) override;
   Result<std::vector<Event>> ListEvents(int64_t after, int limit) override;
 
   Status Apply(Batch& batch);
@@ -264,6 +266,12 @@ Result<std::optional<KeptKey>> MemoryLedger::FindKey(std::string_view idempotenc
   const auto found = keys_.find(std::string(idempotency_key));
   if (found == keys_.end()) return std::optional<KeptKey>();
   return KeptKey{found->second, tasks_.at(found->second).request_hash};
+}
+
+Result<std::optional<Attempt>> MemoryLedger::FindAttempt(TaskId task, int number) {
+  const auto launch = launches_.find({task, number});
+  if (launch == launches_.end()) return std::nullopt;
+  return attempts_.at(launch->second);
 }
 
 Result<std::vector<Task>> MemoryLedger::ListEnded(const EndedFilter& filter) {

@@ -3,7 +3,7 @@
 #include <iterator>
 #include <string>
 
-#include "messages.h"
+#include "msg/store.h"
 
 namespace ty {
 namespace {
@@ -87,6 +87,7 @@ CREATE TABLE attempt(
   outcome TEXT,
   stop_reason TEXT,
   stop_kind TEXT NOT NULL CHECK(stop_kind IN ('succeeded', 'failed', 'cancelled', 'timeout', 'preempted', 'lost')),
+  seen TEXT NOT NULL,                    -- JSON: progress, metrics, changed_code; or empty
   UNIQUE(task, number)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX attempt_open ON attempt(uid) WHERE state <> 'ended';

@@ -11,7 +11,7 @@
 
 #include "base/assert.h"
 #include "base/log.h"
-#include "messages.h"
+#include "msg/store.h"
 
 namespace ty {
 namespace {

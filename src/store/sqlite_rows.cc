@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "messages.h"
+#include "msg/store.h"
+#include "msg/task.h"
 #include "store/columns.h"
 
 namespace ty {
@@ -127,27 +128,29 @@ Result<Task> ReadTask(const Query& row) {
 // ---- Attempts.
 #define ATTEMPT_COLUMNS                                                                              \
   "uid, task, number, created, state, devices, boot, resume, started, ended, outcome, stop_reason, " \
-  "stop_kind"
+  "stop_kind, seen"
 
 constexpr char kInsertAttempt[] =
-    "INSERT INTO attempt(" ATTEMPT_COLUMNS ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)";
+    "INSERT INTO attempt(" ATTEMPT_COLUMNS ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 constexpr char kUpdateAttempt[] =
     "UPDATE attempt SET state=?5, devices=?6, boot=?7, resume=?8, started=?9, ended=?10, outcome=?11, "
     "stop_reason=?12, "
-    "stop_kind=?13 WHERE uid=?1 AND task=?2 AND number=?3 AND created=?4 AND state=?14";
+    "stop_kind=?13, seen=?14 WHERE uid=?1 AND task=?2 AND number=?3 AND created=?4 AND state=?15";
 constexpr char kOpenAttempts[] =
     "SELECT " ATTEMPT_COLUMNS " FROM attempt INDEXED BY attempt_open WHERE state <> 'ended' ORDER BY uid";
+constexpr char kOneAttempt[] = "SELECT " ATTEMPT_COLUMNS " FROM attempt WHERE task = ? AND number = ?";
 constexpr char kAttemptsOfTask[] = "SELECT " ATTEMPT_COLUMNS " FROM attempt WHERE task = ? ORDER BY number";
 #undef ATTEMPT_COLUMNS
 
 template <class Run>
 Status WithValues(const Attempt& attempt, Run run) {
   const std::string devices = columns::FromList(attempt.devices);
+  const std::string seen = columns::FromSeen(attempt);
   const auto outcome = Text(attempt.outcome, columns::FromOutcome);
   const auto stop_reason = Text(attempt.stop_reason, columns::FromMessage);
   return run(attempt.uid, attempt.task, attempt.number, attempt.created, Name(attempt.state), devices,
              attempt.boot, attempt.resume, attempt.started, attempt.ended, outcome, stop_reason,
-             Name(attempt.stop_kind));
+             Name(attempt.stop_kind), seen);
 }
 
 Result<Attempt> ReadAttempt(const Query& row) {
@@ -177,6 +180,7 @@ Result<Attempt> ReadAttempt(const Query& row) {
     attempt.stop_reason = std::move(*reason);
   }
   attempt.stop_kind = ParseOutcomeKind(row.Text(12)).value_or(OutcomeKind::kCancelled);
+  if (const Status seen = columns::ToSeen(row.Text(13), attempt); !seen) return Forward(seen.error());
   return attempt;
 }
 
@@ -459,6 +463,18 @@ Result<std::vector<Task>> SqliteRows::ListEnded(const EndedFilter& filter) {
   }
   if (const Status end = query.End(); !end) return Forward(end.error());
   return tasks;
+}
+
+Result<std::optional<Attempt>> SqliteRows::FindAttempt(TaskId task, int number) {
+  Query query = db_.Ask(kOneAttempt, {task, number});
+  std::optional<Attempt> found;
+  if (query.Next()) {
+    Result<Attempt> attempt = ReadAttempt(query);
+    if (!attempt) return Forward(attempt.error());
+    found = std::move(*attempt);
+  }
+  if (const Status end = query.End(); !end) return Forward(end.error());
+  return found;
 }
 
 Result<std::vector<Event>> SqliteRows::ListEvents(int64_t after, int limit) {

@@ -22,6 +22,7 @@ class SqliteRows final : public Rows {
   Result<std::optional<TaskId>> FindName(std::string_view name) override;
   Result<std::optional<KeptKey>> FindKey(std::string_view idempotency_key) override;
   Result<std::vector<Task>> ListEnded(const EndedFilter& filter) override;
+  Result<std::optional<Attempt>> FindAttempt(TaskId task, int number) override;
   Result<std::vector<Event>> ListEvents(int64_t after, int limit) override;
   Result<std::shared_ptr<const TaskSpec>> FindSpec(TaskId id);
 

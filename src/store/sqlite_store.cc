@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "base/paths.h"
-#include "messages.h"
+#include "msg/store.h"
 #include "store/ledger.h"
 #include "store/migrations.h"
 #include "store/sqlite.h"

@@ -127,6 +127,7 @@ class Rows {
   virtual Result<TaskRecord> FindTask(TaskId id) = 0;    // NotFound when erased or never there
   virtual Result<std::optional<TaskId>> FindName(std::string_view name) = 0;  // the newest of that name
   virtual Result<std::optional<KeptKey>> FindKey(std::string_view idempotency_key) = 0;
+  virtual Result<std::optional<Attempt>> FindAttempt(TaskId task, int number) = 0;
   virtual Result<std::vector<Task>> ListEnded(const EndedFilter& filter) = 0;   // the last to end first
   virtual Result<std::vector<Event>> ListEvents(int64_t after, int limit) = 0;  // seq > after, ascending
 };

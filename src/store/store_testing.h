@@ -1,6 +1,7 @@
 // Builders and a waiting front for tests of the store.
 #pragma once
 
+#include <limits>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -104,6 +105,9 @@ inline Attempt FullAttempt(int task, int number) {
   attempt.outcome->signal = 9;
   attempt.stop_reason = Message{"stop.test", {{"who", std::string("ada")}}};
   attempt.stop_kind = OutcomeKind::kPreempted;
+  attempt.changed_code = {"/home/ada/train.py", "/caf\xe9.sh"};
+  attempt.progress = Progress{3, 20, "epoch", "training"};
+  attempt.metrics = {{"loss", 0.1}, {"best", -std::numeric_limits<double>::infinity()}};
   return attempt;
 }
 

@@ -1,5 +1,6 @@
 // Whether trying again can help (contracts C10), and the policy in words.
-#include "messages.h"
+#include "msg/receipt.h"
+#include "msg/retry.h"
 #include "triage/triage.h"
 
 namespace ty {

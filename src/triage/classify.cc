@@ -5,7 +5,7 @@
 #include <csignal>
 #include <cstring>
 
-#include "messages.h"
+#include "msg/outcome.h"
 #include "model/signals.h"
 #include "triage/signs.h"
 #include "triage/triage.h"

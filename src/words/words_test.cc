@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "messages.h"
+#include "msg/spec.h"
 #include "words/catalogue.h"
 
 namespace ty {

@@ -4,7 +4,9 @@
 #include <filesystem>
 
 #include "base/paths.h"
-#include "messages.h"
+#include "msg/act.h"
+#include "msg/outcome.h"
+#include "msg/task.h"
 #include "yard/yard.h"
 
 namespace ty {

@@ -1,7 +1,6 @@
 // An attempt is over: its outcome is classified, its leases freed, the task retried, requeued or ended.
 #include <boost/json.hpp>
 
-#include "messages.h"
 #include "yard/yard.h"
 
 namespace ty {
@@ -101,6 +100,8 @@ void Yard::Conclude(Live& live, const Outcome& outcome, const RetryAdvice& advic
     if (live.exit) a.started = live.exit->started;
     a.ended = ended;
     a.outcome = outcome;
+    a.progress = live.progress;
+    a.metrics = live.metrics;
   });
   boost::json::object data{{"outcome", ToJson(outcome)}};
   if (advice.act == RetryAdvice::Act::kRetry) data["retry_in_ms"] = ToMillis(advice.delay);

@@ -4,7 +4,7 @@
 
 #include "base/digest.h"
 #include "base/paths.h"
-#include "messages.h"
+#include "msg/head.h"
 #include "yard/yard.h"
 
 namespace ty {

@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "base/paths.h"
-#include "messages.h"
+#include "msg/outcome.h"
 #include "yard/yard.h"
 
 namespace ty {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
-#include "messages.h"
+#include "msg/outcome.h"
 #include "yard/yard.h"
 
 namespace ty {

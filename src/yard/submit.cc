@@ -2,7 +2,8 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
-#include "messages.h"
+#include "msg/receipt.h"
+#include "msg/submit.h"
 #include "yard/yard.h"
 
 namespace ty {
@@ -132,7 +133,7 @@ Result<std::optional<SubmitReceipt>> Yard::FindRepeat(const Submit& submit, cons
   }
   SubmitReceipt receipt;
   if (const Task* task = FindTask(kept->task)) {
-    receipt = WriteReceipt(*task);
+    receipt = WriteReceipt(*task, !item.spec.environment.empty());
   } else {
     receipt.id = kept->task;
     receipt.state = "ended";
@@ -142,7 +143,7 @@ Result<std::optional<SubmitReceipt>> Yard::FindRepeat(const Submit& submit, cons
   return receipt;
 }
 
-SubmitReceipt Yard::WriteReceipt(const Task& task) const {
+SubmitReceipt Yard::WriteReceipt(const Task& task, bool own_shell) const {
   SubmitReceipt receipt;
   receipt.id = task.id;
   receipt.uid = task.uid;
@@ -161,6 +162,7 @@ SubmitReceipt Yard::WriteReceipt(const Task& task) const {
                                                     : Message(msg::ReceiptWants{.count = task.gpus.Text()});
     receipt.reason = Why(task.id).value_or(Message{});
   }
+  receipt.environment_message = own_shell ? Message(msg::ReceiptOwnShell{}) : Message(msg::ReceiptBasics{});
   receipt.retry_message = DescribeRetry(task.retry);
   receipt.survival_message = settings_.survives_reboot   ? Message(msg::ReceiptSurvivesReboot{})
                              : settings_.survives_logout ? Message(msg::ReceiptSurvivesLogout{})
@@ -195,6 +197,7 @@ void Yard::Apply(Submit& submit) {
 
   std::vector<TaskId> ids;
   ids.reserve(admitted.size());
+  const bool own_shell = !submit.items.front().spec.environment.empty();
   for (size_t i = 0; i < admitted.size(); i++) {
     SubmitItem& item = submit.items[i];
     Task& task = tasks_[admitted[i].id] = std::move(admitted[i]);
@@ -215,7 +218,7 @@ void Yard::Apply(Submit& submit) {
   for (TaskId id : ids) Place(tasks_.at(id));
 
   // The receipt is written after this turn has decided, so that it can say "starting"; it leaves after the commit.
-  journal_.Then([this, ids = std::move(ids), reply = std::move(submit.reply)](const Receipt& receipt) {
+  journal_.Then([this, own_shell, ids = std::move(ids), reply = std::move(submit.reply)](const Receipt& receipt) {
     if (!receipt.committed) return reply(Forward(receipt.committed.error()));
     std::vector<SubmitReceipt> receipts;
     // A bulk of thousands is told its range only; the explanation of each would cost more than the submit.
@@ -224,7 +227,7 @@ void Yard::Apply(Submit& submit) {
     for (size_t i = 0; i < ids.size(); i++) {
       const Task* task = FindTask(ids[i]);
       if (task != nullptr && i < told) {
-        receipts.push_back(WriteReceipt(*task));
+        receipts.push_back(WriteReceipt(*task, own_shell));
       } else {
         receipts.push_back(SubmitReceipt{.id = ids[i]});
       }

@@ -5,7 +5,7 @@
 
 #include "base/assert.h"
 #include "base/log.h"
-#include "messages.h"
+#include "msg/why.h"
 
 namespace ty {
 

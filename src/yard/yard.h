@@ -106,7 +106,7 @@ class Yard {
   // submit.cc
   Result<Task> Admit(const Submit& submit, size_t index, TaskId first) const;
   Result<std::optional<SubmitReceipt>> FindRepeat(const Submit& submit, const SubmitItem& item) const;
-  SubmitReceipt WriteReceipt(const Task& task) const;
+  SubmitReceipt WriteReceipt(const Task& task, bool own_shell) const;
 
   // queue.cc: where a waiting task stands
   void Place(const Task& task);

@@ -12,69 +12,7 @@ import time
 
 import pytest
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BIN = os.path.abspath(os.environ.get("TRAINYARD_BIN", os.path.join(ROOT, "build/release/bin/trainyard")))
-DEADLINE = 60  # of anything that is waited for; nothing is timed
-
-
-class Yard:
-    def __init__(self, folder):
-        self.home = str(folder / "state")
-        self.work = str(folder / "work")
-        os.mkdir(self.work)
-        self.env = {"HOME": str(folder), "PATH": "/usr/bin:/bin", "TRAINYARD_HOME": self.home}
-
-    def start(self, *words, cwd=None, env=None, **more):
-        return subprocess.Popen([BIN, *words], cwd=cwd or self.work, env={**self.env, **(env or {})},
-                                stdin=more.pop("stdin", subprocess.DEVNULL), stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, **more)
-
-    def __call__(self, *words, code=0, **more):
-        process = self.start(*words, **more)
-        out, err = process.communicate(timeout=DEADLINE)
-        assert code is None or process.returncode == code, (words, process.returncode, out, err)
-        return Answer(process.returncode, out.decode(), err.decode())
-
-    def json(self, *words, **more):
-        return json.loads(self(*words, "--json", **more).out)
-
-    def up(self, *words):
-        return self("up", "--listen", "127.0.0.1:0", *words)
-
-    def pid(self):
-        return self.json("status")["pid"]
-
-    def task(self, task):
-        return self.json("show", str(task))
-
-
-class Answer:
-    def __init__(self, code, out, err):
-        self.code, self.out, self.err = code, out, err
-
-
-def until(what):
-    """Waits for a fact outside any process of ours."""
-    end = time.monotonic() + DEADLINE
-    while time.monotonic() < end:
-        value = what()
-        if value:
-            return value
-        time.sleep(0.01)
-    raise AssertionError("it never came true")
-
-
-@pytest.fixture
-def down_yard(tmp_path):
-    yard = Yard(tmp_path)
-    yield yard
-    yard("down", "--cancel", code=None)
-
-
-@pytest.fixture
-def yard(down_yard):
-    down_yard.up("--devices", "cpu:2")
-    return down_yard
+from yarding import BIN, DEADLINE, ROOT, Yard, until
 
 
 # ---- Autostart

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "messages.h"
+#include "msg/engine.h"
 #include "posix/files.h"
 
 namespace ty {

@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "engine/local/leftovers.h"
 #include "engine/local/spawn.h"
-#include "messages.h"
+#include "msg/engine.h"
 #include "posix/clocks.h"
 #include "posix/files.h"
 #include "posix/locks.h"
