@@ -208,6 +208,11 @@ std::string Nearest(std::string_view word, const std::vector<std::string>& known
   // A third of the word may be wrong; beyond that a suggestion only confuses. Very long words are no typing
   // slip.
   if (word.empty() || word.size() > 64) return {};
+  // The beginning of exactly one word means that word: --prio is --priority.
+  const auto begins = [&](const std::string& candidate) { return candidate.starts_with(word); };
+  if (word.size() >= 3 && std::count_if(known.begin(), known.end(), begins) == 1) {
+    return *std::find_if(known.begin(), known.end(), begins);
+  }
   size_t limit = std::max<size_t>(1, word.size() / 3), best_distance = limit + 1;
   std::string best;
   for (const std::string& candidate : known) {

@@ -51,6 +51,11 @@ TEST(Nearest, NamesTheWordThatWasMeant) {
   EXPECT_EQ(Nearest("gpu", known), "gpus");
 }
 
+TEST(Nearest, TakesABeginningForItsWord) {
+  EXPECT_EQ(Nearest("prio", {"priority", "name"}), "priority");
+  EXPECT_EQ(Nearest("xyz", {"priority", "name"}), "");
+}
+
 TEST(Nearest, StaysSilentWhenNothingIsNear) {
   EXPECT_EQ(Nearest("colour", {"command", "gpus"}), "");
   EXPECT_EQ(Nearest("", {"a"}), "");

@@ -67,6 +67,7 @@ TEST(RunWords, AMisspeltOptionIsRefusedNamingTheNearest) {
   EXPECT_EQ(NearestNamed({"--wiat", "true"}), "--wait");
   EXPECT_EQ(NearestNamed({"--prioriti=3", "true"}), "--priority");
   EXPECT_EQ(NearestNamed({"-wait", "true"}), "--wait");
+  EXPECT_EQ(NearestNamed({"--prio", "high", "true"}), "--priority");
   EXPECT_EQ(Refusal({"--zzzzzzzzz", "true"}), "cli.unknown_option");
   EXPECT_EQ(Refusal({"-Z", "true"}), "cli.unknown_option");
   EXPECT_EQ(Refusal({"--wait=yes", "true"}), "cli.unknown_option_near");

@@ -20,7 +20,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr int kEndWait_ms = 120'000;
+constexpr int kEndWait_ms = 150'000;  // with --cancel the daemon waits up to two minutes for what it stops
 
 constexpr Option kOptions[] = {
     {"--cancel", Option::Takes::kNothing, "", "cli.option_down_cancel"},

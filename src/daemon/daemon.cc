@@ -136,10 +136,14 @@ bool HomeIsThere(const std::string& home, const struct stat& first) {
   return stat(home.c_str(), &now) == 0 && now.st_ino == first.st_ino && now.st_dev == first.st_dev;
 }
 
-int RunLoop(Yard& yard, Inbox& inbox, Clock& clock, const std::string& home) {
+// `down --cancel` waits for what it stopped: grace period, KILL and the shim's patience with what does not die.
+constexpr Duration kStopPatience = minutes(2);
+
+int RunLoop(Yard& yard, Inbox& inbox, Clock& clock, const std::string& home, const std::atomic<bool>& end_when_idle) {
   struct stat first {};
   stat(home.c_str(), &first);
   Time looked = clock.Now();
+  std::optional<Time> end_by;
   while (!inbox.closed()) {
     Time now = clock.Now();
     yard.Turn(now);
@@ -147,6 +151,10 @@ int RunLoop(Yard& yard, Inbox& inbox, Clock& clock, const std::string& home) {
       Log("the store failed, ending so that the next start takes its word: " +
           Render(yard.broken()->message, Language::kEnglish));
       return kStoreFailed;
+    }
+    if (end_when_idle) {
+      if (!end_by) end_by = now + kStopPatience;
+      if (yard.Running().empty() || now > *end_by) break;
     }
     Duration patience = seconds(5);
     if (std::optional<Time> next = yard.next_wakeup()) patience = std::clamp(Duration(*next - now), Duration{}, patience);
@@ -217,7 +225,12 @@ int RunDaemon(const DaemonOptions& options) {
   serving.owner = settings.owner;
   serving.instance = settings.instance;
   serving.version = TRAINYARD_VERSION;
-  serving.on_down = [&inbox](bool) { inbox.Close(); };
+  std::atomic<bool> end_when_idle = false;
+  serving.on_down = [&inbox, &end_when_idle](bool cancelled) {
+    if (!cancelled) return inbox.Close();
+    end_when_idle = true;
+    inbox.Post(Ask{[](const Yard&) {}});  // wakes the loop
+  };
   Result<std::unique_ptr<Server>> server = Server::Start(serving, inbox, **store);
   if (!server) return herald.Refuse(server.error());
   SignLock(*lock, (*server)->url());
@@ -225,7 +238,7 @@ int RunDaemon(const DaemonOptions& options) {
   herald.Ready((*server)->url());
   Log("started, pid " + std::to_string(getpid()) + ", " + (*server)->url());
 
-  const int code = RunLoop(yard, inbox, clock, options.home);
+  const int code = RunLoop(yard, inbox, clock, options.home, end_when_idle);
   // Backwards: nobody may post to what is gone. What was handed to the store is finished by its destructor.
   (*server)->Stop();
   engine->reset();

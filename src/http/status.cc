@@ -36,8 +36,8 @@ void Api::GetStatus(CallPtr call) {
   });
 }
 
-// Ends the daemon after the answer has gone out. With `cancel` every open task is asked to stop first; their
-// shims see to it even when the daemon has gone. Cancelling all pauses the queue, which the next start should
+// Ends the daemon after the answer has gone out. With `cancel` every open task is asked to stop first, and the daemon
+// waits for their ends; should it die before, their shims see to it all the same. Cancelling all pauses the queue, which the next start should
 // not find.
 void Api::StopDaemon(CallPtr call) {
   Result<boost::json::object> body = ParseBody(call->request.body, {"cancel"});

@@ -81,7 +81,6 @@ Status Yard::ActOn(Task& task, const Act& act) {
 
 Status Yard::Cancel(Task& task, Message reason) {
   if (IsWaiting(task)) {
-    Emit("task.cancel_asked", task.id);
     Outcome outcome;
     outcome.kind = OutcomeKind::kCancelled;
     outcome.reason = std::move(reason);
@@ -104,9 +103,7 @@ Status Yard::Cancel(Task& task, Message reason) {
   // Who cancels a second time does not want to wait for the grace period.
   journal_.WantSpec(task.id);
   journal_.Then([this, id = task.id, uid = live->attempt.uid, again](const Receipt& receipt) {
-    for (const auto& [wanted, spec] : receipt.specs) {
-      if (wanted == id) return SendStop(uid, spec, again);
-    }
+    SendStop(uid, SpecIn(receipt, id), again);
   });
   return {};
 }

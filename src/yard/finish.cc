@@ -32,10 +32,8 @@ void Yard::ConcludeExit(Live& live, const LogTail& tail) {
   journal_.Then([this, id, uid = live.attempt.uid, tail](const Receipt& receipt) {
     Live* still = FindLive(uid);
     if (still == nullptr || !receipt.committed) return;
-    for (const auto& [wanted, spec] : receipt.specs) {
-      if (wanted == id && spec) return ConcludeExit(*still, tail, *spec);
-    }
-    ConcludeExit(*still, tail, TaskSpec{});
+    const auto spec = SpecIn(receipt, id);
+    ConcludeExit(*still, tail, spec ? *spec : TaskSpec{});
   });
 }
 

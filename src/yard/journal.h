@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -51,5 +52,13 @@ class Journal {
   Batch batch_;
   std::vector<Act> acts_;
 };
+
+// The spec that a batch wanted; null when it could not be read.
+inline std::shared_ptr<const TaskSpec> SpecIn(const Receipt& receipt, TaskId task) {
+  for (const auto& [wanted, spec] : receipt.specs) {
+    if (wanted == task) return spec;
+  }
+  return nullptr;
+}
 
 }  // namespace ty

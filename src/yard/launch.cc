@@ -5,6 +5,7 @@
 #include "base/digest.h"
 #include "base/paths.h"
 #include "msg/head.h"
+#include "msg/outcome.h"
 #include "yard/yard.h"
 
 namespace ty {
@@ -80,10 +81,7 @@ void Yard::Record(const Decision& decision) {
   }
   journal_.WantSpec(task.id);
   journal_.Then([this, id = task.id, uid = attempt.uid](const Receipt& receipt) {
-    if (!receipt.committed) return;
-    for (const auto& [wanted, spec] : receipt.specs) {
-      if (wanted == id && spec) return Launch(uid, spec);
-    }
+    if (receipt.committed) Launch(uid, SpecIn(receipt, id));
   });
   current_[task.id] = attempt.uid;
   lives_.emplace(attempt.uid, std::move(live));
@@ -92,6 +90,7 @@ void Yard::Record(const Decision& decision) {
 void Yard::Launch(Ulid uid, std::shared_ptr<const TaskSpec> spec) {
   Live* live = FindLive(uid);
   if (live == nullptr) return;
+  if (!spec) return GoBack(*live, msg::OutcomeSpecUnreadable{}, /*hold=*/true);
   if (live->attempt.stop_reason) {  // cancelled before the order went out: nothing has run
     Outcome outcome;
     outcome.kind = live->attempt.stop_kind;

@@ -71,9 +71,7 @@ void Yard::Began(Live& live, const AttemptRunning& news) {
   if (news.adopted && attempt.stop_reason) {  // the daemon that asked for the stop may have died before it was heard
     journal_.WantSpec(task.id);
     journal_.Then([this, id = task.id, uid = attempt.uid](const Receipt& receipt) {
-      for (const auto& [wanted, spec] : receipt.specs) {
-        if (wanted == id) return SendStop(uid, spec, false);
-      }
+      SendStop(uid, SpecIn(receipt, id), false);
     });
   }
 }

@@ -119,6 +119,17 @@ def test_the_daemon_ends_when_its_folder_is_deleted(yard):
     until(lambda: not alive(pid))
 
 
+def test_down_with_cancel_waits_for_the_ends_it_asked_for(yard):
+    yard("run", "-q", "sh", "-c", "echo $$ > leader; exec sleep 600")
+    running(yard, 1)
+    leader = os.path.join(yard.work, "leader")
+    until(lambda: os.path.exists(leader) and os.path.getsize(leader))
+    yard("down", "--cancel")
+    assert not alive(int(open(leader).read()))
+    yard.up()
+    assert yard.task(1)["outcome"]["kind"] == "cancelled"
+
+
 # ---- kill -9 of the shim and of the task
 
 
