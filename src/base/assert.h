@@ -1,4 +1,5 @@
-// TY_ASSERT is for what cannot happen; it stays on in release builds and ends the program with a line on stderr.
+// TY_ASSERT is for what cannot happen; it stays on in release builds and ends the program with a line on
+// stderr.
 #pragma once
 
 namespace ty {

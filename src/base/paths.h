@@ -10,10 +10,10 @@ namespace ty {
 struct StatePaths {
   std::string home;  // $TRAINYARD_HOME, else $XDG_STATE_HOME/trainyard, else ~/.local/state/trainyard
 
-  std::string Socket() const { return home + "/sock"; }           // the CLI's HTTP, 0600
-  std::string Lock() const { return home + "/daemon.lock"; }      // flock; holds "pid url" for people
+  std::string Socket() const { return home + "/sock"; }       // the CLI's HTTP, 0600
+  std::string Lock() const { return home + "/daemon.lock"; }  // flock; holds "pid url" for people
   std::string Log() const { return home + "/daemon.log"; }
-  std::string DownMark() const { return home + "/down"; }         // `trainyard down` was asked: no autostart
+  std::string DownMark() const { return home + "/down"; }  // `trainyard down` was asked: no autostart
   std::string StartOptions() const { return home + "/start.json"; }  // kept options of `up`
   std::string Database() const { return home + "/yard.db"; }
   std::string Attempts() const { return home + "/attempts"; }

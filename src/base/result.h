@@ -40,6 +40,8 @@ inline tl::unexpected<Error> NotFound(Message message, std::string field = {}) {
 inline tl::unexpected<Error> Conflict(Message message, std::string field = {}) {
   return Fail(Code::kConflict, std::move(message), std::move(field));
 }
-inline tl::unexpected<Error> Forward(const Error& error) { return tl::unexpected<Error>(error); }
+inline tl::unexpected<Error> Forward(const Error& error) {
+  return tl::unexpected<Error>(error);
+}
 
 }  // namespace ty

@@ -20,7 +20,8 @@ std::string Nearest(std::string_view word, const std::vector<std::string>& known
 std::string ShellQuote(std::string_view word);
 std::string ShellQuote(const std::vector<std::string>& argv);
 
-// Control bytes and broken UTF-8 made visible (\x1b, \r, U+FFFD), so that hostile text cannot drive a terminal.
+// Control bytes and broken UTF-8 made visible (\x1b, \r, U+FFFD), so that hostile text cannot drive a
+// terminal.
 std::string Printable(std::string_view bytes);
 
 std::optional<int64_t> ParseInt(std::string_view text);

@@ -87,7 +87,7 @@ class LiveTable {
     for (const json::value& task : tasks) {
       std::vector<std::string> row;
       row.push_back(Printable(Text(task, "name")));
-      row.push_back(caller_.Painted(StatePaint(task), StateText(caller_, task)));
+      row.push_back(StateText(caller_, task));
       row.push_back(DevicesText(task));
       const std::optional<double> attempt = Number(task, "attempt");
       row.push_back(attempt ? std::to_string(static_cast<int>(*attempt)) : "");
@@ -96,7 +96,19 @@ class LiveTable {
       row.push_back(TimeLeftText(caller_, task));
       table.rows.push_back(std::move(row));
     }
-    return table.Text(caller_.width);
+    // Painted line by line, after the layout: escapes have no width.
+    const std::string text = table.Text(caller_.width);
+    std::string painted;
+    size_t line = 0;
+    for (size_t start = 0; start < text.size(); line++) {
+      const size_t end = std::min(text.find('\n', start), text.size());
+      const Paint paint = line == 0              ? Paint::kBold
+                          : line <= tasks.size() ? StatePaint(tasks[line - 1])
+                                                 : Paint::kPlain;
+      painted += caller_.Painted(paint, std::string_view(text).substr(start, end - start)) + "\n";
+      start = end + 1;
+    }
+    return painted;
   }
 
   static std::string Progress(const json::value& task) {

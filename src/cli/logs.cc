@@ -8,8 +8,8 @@
 #include "cli/interrupt.h"
 #include "cli/link.h"
 #include "cli/select.h"
-#include "msg/cli.h"
 #include "model/spec.h"
+#include "msg/cli.h"
 
 namespace ty {
 namespace {

@@ -1,8 +1,8 @@
 // trainyard priority: changes who goes first among open tasks.
 #include "cli/act.h"
 #include "cli/commands.h"
-#include "msg/cli.h"
 #include "model/spec.h"
+#include "msg/cli.h"
 
 namespace ty {
 namespace {

@@ -7,8 +7,8 @@
 #include "cli/files.h"
 #include "cli/submit_task.h"
 #include "cli/task_request.h"
-#include "msg/cli.h"
 #include "model/spec.h"
+#include "msg/cli.h"
 #include "posix/files.h"
 
 namespace ty {

@@ -12,8 +12,8 @@
 #include "cli/select.h"
 #include "cli/table.h"
 #include "cli/task_text.h"
-#include "msg/cli.h"
 #include "model/spec.h"
+#include "msg/cli.h"
 
 namespace ty {
 namespace {

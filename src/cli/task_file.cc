@@ -9,8 +9,8 @@
 #include "cli/files.h"
 #include "cli/select.h"
 #include "cli/yaml.h"
-#include "msg/file.h"
 #include "model/spec.h"
+#include "msg/file.h"
 
 namespace ty {
 namespace {

@@ -14,8 +14,8 @@
 #include "cli/code.h"
 #include "cli/files.h"
 #include "cli/select.h"
-#include "msg/cli.h"
 #include "model/spec.h"
+#include "msg/cli.h"
 #include "posix/files.h"
 
 namespace ty {

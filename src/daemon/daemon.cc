@@ -130,16 +130,19 @@ class Signals {
   std::thread thread_;
 };
 
-// The folder under our feet may be moved or deleted; then every promise is off, and the daemon says so and ends.
+// The folder under our feet may be moved or deleted; then every promise is off, and the daemon says so and
+// ends.
 bool HomeIsThere(const std::string& home, const struct stat& first) {
   struct stat now {};
   return stat(home.c_str(), &now) == 0 && now.st_ino == first.st_ino && now.st_dev == first.st_dev;
 }
 
-// `down --cancel` waits for what it stopped: grace period, KILL and the shim's patience with what does not die.
+// `down --cancel` waits for what it stopped: grace period, KILL and the shim's patience with what does not
+// die.
 constexpr Duration kStopPatience = minutes(2);
 
-int RunLoop(Yard& yard, Inbox& inbox, Clock& clock, const std::string& home, const std::atomic<bool>& end_when_idle) {
+int RunLoop(Yard& yard, Inbox& inbox, Clock& clock, const std::string& home,
+            const std::atomic<bool>& end_when_idle) {
   struct stat first {};
   stat(home.c_str(), &first);
   Time looked = clock.Now();
@@ -157,7 +160,8 @@ int RunLoop(Yard& yard, Inbox& inbox, Clock& clock, const std::string& home, con
       if (yard.Running().empty() || now > *end_by) break;
     }
     Duration patience = seconds(5);
-    if (std::optional<Time> next = yard.next_wakeup()) patience = std::clamp(Duration(*next - now), Duration{}, patience);
+    if (std::optional<Time> next = yard.next_wakeup())
+      patience = std::clamp(Duration(*next - now), Duration{}, patience);
     inbox.Wait(patience);
     now = clock.Now();
     if (now - looked > seconds(5) || now < looked) {

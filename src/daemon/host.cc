@@ -24,7 +24,8 @@ bool SurvivesLogout() {
   if (!Exists("/run/systemd/system")) return true;
   if (Exists("/var/lib/systemd/linger/" + UserName())) return true;
   const std::string cgroup = ReadFile("/proc/self/cgroup", 1 << 16).value_or("");
-  if (cgroup.find("/user@") != std::string::npos) return false;  // the user manager ends with the last session
+  if (cgroup.find("/user@") != std::string::npos)
+    return false;  // the user manager ends with the last session
   const std::string settings = ReadFile("/etc/systemd/logind.conf", 1 << 16).value_or("");
   const size_t at = settings.find("\nKillUserProcesses=");
   return at == std::string::npos || settings.compare(at + 19, 3, "yes") != 0;
@@ -47,7 +48,8 @@ Variables BasicVariables() {
 
 Status PrepareHome(const std::string& home) {
   auto refuse = [&](int error) {
-    return Fail(Code::kUnavailable, msg::DaemonHomeUnusable{.folder = home, .cause = strerror(error)}, "TRAINYARD_HOME");
+    return Fail(Code::kUnavailable, msg::DaemonHomeUnusable{.folder = home, .cause = strerror(error)},
+                "TRAINYARD_HOME");
   };
   if (SysStatus made = MakeFolders(home, 0700); !made) return refuse(made.error());
   struct stat info {};
@@ -67,11 +69,13 @@ Result<UniqueFd> LockHome(const std::string& home) {
   const std::string path = StatePaths{home}.Lock();
   SysResult<UniqueFd> file = OpenAt(AT_FDCWD, path.c_str(), O_RDWR | O_CREAT, 0600);
   if (!file) {
-    return Fail(Code::kUnavailable, msg::DaemonHomeUnusable{.folder = home, .cause = strerror(file.error())}, "TRAINYARD_HOME");
+    return Fail(Code::kUnavailable, msg::DaemonHomeUnusable{.folder = home, .cause = strerror(file.error())},
+                "TRAINYARD_HOME");
   }
   SysResult<bool> locked = TryFlock(file->get());
   if (!locked) {
-    return Fail(Code::kUnavailable, msg::DaemonHomeUnusable{.folder = home, .cause = strerror(locked.error())}, "TRAINYARD_HOME");
+    return Fail(Code::kUnavailable,
+                msg::DaemonHomeUnusable{.folder = home, .cause = strerror(locked.error())}, "TRAINYARD_HOME");
   }
   if (!*locked) {
     // What the file says is for people only; the lock itself is what counts.

@@ -11,8 +11,9 @@ namespace ty {
 
 std::string UserName();
 
-// Whether tasks go on when the user logs out. True where nothing ends a user's processes at logout: no systemd, or
-// lingering, or KillUserProcesses=no (Debian's default) and not inside the user manager that logout stops.
+// Whether tasks go on when the user logs out. True where nothing ends a user's processes at logout: no
+// systemd, or lingering, or KillUserProcesses=no (Debian's default) and not inside the user manager that
+// logout stops.
 bool SurvivesLogout();
 
 // HOME USER LOGNAME SHELL LANG LC_* TZ PATH TMPDIR of the daemon's own environment (contracts C7).

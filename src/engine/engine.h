@@ -21,19 +21,19 @@ struct LaunchOrder {
   Ulid attempt;
   TaskId task;
   int number = 1;
-  std::vector<std::string> argv;         // argv[0] without a slash is looked up in the PATH of `environment`
+  std::vector<std::string> argv;  // argv[0] without a slash is looked up in the PATH of `environment`
   std::string workdir;
   std::vector<std::string> environment;  // "K=V", final: variables of contracts C3 included
   std::string out_folder;                // made when missing
   std::vector<int> cpus;                 // affinity; empty: leave as it is
   std::optional<Duration> time_limit, idle_limit;
-  int stop_signal = 15;                  // how the shim itself stops it at a limit
+  int stop_signal = 15;  // how the shim itself stops it at a limit
   Duration grace = seconds(60);
-  std::string head;                      // text of head.json
+  std::string head;  // text of head.json
 };
 
 struct StopOrder {
-  std::string reason;                // written to the stop file
+  std::string reason;  // written to the stop file
   int signal = 15;
   Duration grace = seconds(60);
 };
@@ -44,13 +44,13 @@ struct ExitRecord {
   std::optional<int> exit_code;
   std::optional<int> signal;
   bool core_dumped = false;
-  int exec_errno = 0;            // kExecFailed
-  std::string exec_step;         // "exec", "chdir", "log", …: what failed
+  int exec_errno = 0;     // kExecFailed
+  std::string exec_step;  // "exec", "chdir", "log", …: what failed
   enum class StoppedBy : uint8_t { kNobody, kOrder, kTimeLimit, kIdleLimit } stopped_by = StoppedBy::kNobody;
-  bool killed_by_shim = false;   // KILL was needed
-  int oom_kills = 0;             // of the attempt's own cgroup, where counted
-  Time started, ended;           // wall clock; `ended` - `started` from the monotonic clock
-  int64_t cpu_ms = 0;            // user + system of the tree, as reaped
+  bool killed_by_shim = false;  // KILL was needed
+  int oom_kills = 0;            // of the attempt's own cgroup, where counted
+  Time started, ended;          // wall clock; `ended` - `started` from the monotonic clock
+  int64_t cpu_ms = 0;           // user + system of the tree, as reaped
 };
 
 struct AttemptRunning {
@@ -73,7 +73,8 @@ struct AttemptUnkillable {};  // KILL was sent and the tree is not empty
 
 struct AttemptNews {
   Ulid attempt;
-  std::variant<AttemptRunning, AttemptExited, AttemptNotStarted, AttemptRefused, AttemptLost, AttemptStuck, AttemptUnkillable>
+  std::variant<AttemptRunning, AttemptExited, AttemptNotStarted, AttemptRefused, AttemptLost, AttemptStuck,
+               AttemptUnkillable>
       what;
 };
 
@@ -82,10 +83,11 @@ class Engine {
   virtual ~Engine() = default;
   virtual void Launch(LaunchOrder order) = 0;
   virtual void Stop(Ulid attempt, StopOrder order) = 0;
-  // After a restart: looks at every open attempt in parallel and bounded, and reports one piece of news on each.
-  // `done` is called on the engine's thread once each has been reported (a stuck one after its bound).
+  // After a restart: looks at every open attempt in parallel and bounded, and reports one piece of news on
+  // each. `done` is called on the engine's thread once each has been reported (a stuck one after its bound).
   // Folders without a row are moved to attempts/.quarantine and named in `strays`.
-  virtual void Adopt(std::vector<Attempt> open, std::function<void(std::vector<std::string> strays)> done) = 0;
+  virtual void Adopt(std::vector<Attempt> open,
+                     std::function<void(std::vector<std::string> strays)> done) = 0;
   // The end is durable: decision, slot and control socket go; log and files stay.
   virtual void Acknowledge(Ulid attempt) = 0;
   // `rm`: the whole attempt folder goes.
@@ -95,9 +97,9 @@ class Engine {
 };
 
 struct LocalEngineSettings {
-  std::string state_folder;   // attempts/ is inside
-  std::string shim_program;   // absolute path of trainyard-shim
-  std::string instance;       // names the cgroup
+  std::string state_folder;      // attempts/ is inside
+  std::string shim_program;      // absolute path of trainyard-shim
+  std::string instance;          // names the cgroup
   std::string containment = {};  // "cgroup2", "freezer" or "subreaper" instead of the best that works here
 };
 Result<std::unique_ptr<Engine>> OpenLocalEngine(const LocalEngineSettings& settings,

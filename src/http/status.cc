@@ -36,9 +36,9 @@ void Api::GetStatus(CallPtr call) {
   });
 }
 
-// Ends the daemon after the answer has gone out. With `cancel` every open task is asked to stop first, and the daemon
-// waits for their ends; should it die before, their shims see to it all the same. Cancelling all pauses the queue, which the next start should
-// not find.
+// Ends the daemon after the answer has gone out. With `cancel` every open task is asked to stop first, and
+// the daemon waits for their ends; should it die before, their shims see to it all the same. Cancelling all
+// pauses the queue, which the next start should not find.
 void Api::StopDaemon(CallPtr call) {
   Result<boost::json::object> body = ParseBody(call->request.body, {"cancel"});
   Result<bool> cancel = body ? ReadBool(*body, "cancel") : Forward(body.error());

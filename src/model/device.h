@@ -11,7 +11,7 @@ namespace ty {
 
 struct Device {
   enum class Kind : uint8_t { kCpuSlot, kGpu };
-  std::string id;         // "cpu:0"; a GPU's UUID
+  std::string id;  // "cpu:0"; a GPU's UUID
   Kind kind = Kind::kCpuSlot;
   std::string name;       // "CPU slot 0"
   std::vector<int> cpus;  // CPUs a slot is pinned to
@@ -23,8 +23,8 @@ struct Device {
 // The machine as the probe saw it.
 struct Machine {
   std::vector<Device> devices;
-  int cores = 1;           // CPUs the daemon may use
-  int64_t memory = 0;      // bytes of RAM
+  int cores = 1;       // CPUs the daemon may use
+  int64_t memory = 0;  // bytes of RAM
 };
 
 }  // namespace ty

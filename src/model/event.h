@@ -13,9 +13,9 @@ namespace ty {
 struct Event {
   int64_t seq = 0;
   Time at;
-  std::string kind;            // "attempt.started"
+  std::string kind;  // "attempt.started"
   std::optional<TaskId> task;
-  int attempt = 0;             // 0: not about an attempt
+  int attempt = 0;  // 0: not about an attempt
   std::string data = "{}";
   bool operator==(const Event&) const = default;
 };

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "msg/spec.h"
 #include "model/spec.h"
+#include "msg/spec.h"
 
 namespace ty {
 namespace {

@@ -3,8 +3,8 @@
 #include <climits>
 
 #include "base/text.h"
-#include "msg/spec.h"
 #include "model/spec.h"
+#include "msg/spec.h"
 
 namespace ty {
 namespace {

@@ -38,12 +38,12 @@ struct Outcome {
   FailureClass failure = FailureClass::kNone;
   std::optional<int> exit_code;  // absent when a signal ended it, or nothing ran
   std::optional<int> signal;
-  Message reason;                // why, for people
-  std::string evidence;          // the line of the log that shows it, or empty
+  Message reason;        // why, for people
+  std::string evidence;  // the line of the log that shows it, or empty
   bool operator==(const Outcome&) const = default;
 };
 
-std::string_view Name(OutcomeKind kind);     // "succeeded", "failed", …
+std::string_view Name(OutcomeKind kind);      // "succeeded", "failed", …
 std::string_view Name(FailureClass failure);  // "script", "data_loading", …; "" for none
 std::optional<OutcomeKind> ParseOutcomeKind(std::string_view name);
 std::optional<FailureClass> ParseFailureClass(std::string_view name);

@@ -4,10 +4,10 @@
 #include <span>
 
 #include "base/text.h"
-#include "msg/spec.h"
 #include "model/place.h"
 #include "model/signals.h"
 #include "model/spec.h"
+#include "msg/spec.h"
 
 namespace ty {
 namespace {

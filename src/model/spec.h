@@ -36,8 +36,11 @@ struct Dependency {
 };
 
 struct RetryPolicy {
-  enum class On : uint8_t { kTable, kAny };  // kTable: the classes of contracts C10; kAny: every failure but exec_failed
-  std::optional<int> max;                    // said by the user; else the table's own number
+  enum class On : uint8_t {
+    kTable,
+    kAny
+  };                       // kTable: the classes of contracts C10; kAny: every failure but exec_failed
+  std::optional<int> max;  // said by the user; else the table's own number
   On on = On::kTable;
   Duration delay = seconds(10);
   bool operator==(const RetryPolicy&) const = default;
@@ -46,29 +49,29 @@ struct RetryPolicy {
 using Variables = std::vector<std::pair<std::string, std::string>>;  // in order, names unique
 
 struct TaskSpec {
-  std::string name;                // empty: the Yard makes one from the command
-  std::vector<std::string> argv;   // byte for byte; never empty
-  std::string workdir;             // absolute
-  std::string recipe;              // name of the recipe it came from, or empty
+  std::string name;               // empty: the Yard makes one from the command
+  std::vector<std::string> argv;  // byte for byte; never empty
+  std::string workdir;            // absolute
+  std::string recipe;             // name of the recipe it came from, or empty
   DeviceCounts gpus;
-  std::optional<int> cpus;         // cores counted for a task without a device; 1 if not said
-  std::optional<int64_t> memory;   // bytes of RAM
-  int priority = 0;                // larger first; high/normal/low = 100/0/-100
+  std::optional<int> cpus;        // cores counted for a task without a device; 1 if not said
+  std::optional<int64_t> memory;  // bytes of RAM
+  int priority = 0;               // larger first; high/normal/low = 100/0/-100
   std::vector<Dependency> after;
   bool hold = false;
   std::optional<Time> begin;
   std::optional<Duration> time_limit, idle_limit;
   RetryPolicy retry;
-  std::string resume_path;         // checkpoint to start from, or empty
+  std::string resume_path;  // checkpoint to start from, or empty
   int stop_signal = 15;
-  Duration grace = seconds(60);    // between the stop signal and KILL
+  Duration grace = seconds(60);  // between the stop signal and KILL
   std::vector<std::string> tags;
-  Variables variables;             // on top of the environment
-  Variables environment;           // the submitter's, scrubbed; or the yard's basic one
+  Variables variables;    // on top of the environment
+  Variables environment;  // the submitter's, scrubbed; or the yard's basic one
   // What the code looked like at submit, as the client saw it.
   struct Code {
     std::vector<std::pair<std::string, std::string>> files;  // absolute path, sha256 in hex
-    std::string repository, commit;                         // empty when there is none
+    std::string repository, commit;                          // empty when there is none
     bool operator==(const Code&) const = default;
   } code;
   bool operator==(const TaskSpec&) const = default;
@@ -84,7 +87,8 @@ boost::json::value WordToJson(std::string_view word);
 Result<std::string> WordFromJson(const boost::json::value& json, std::string_view field);
 
 bool LooksSecret(std::string_view variable);  // TOKEN, SECRET, PASSWORD, API_KEY, …
-// TRAINYARD_* but HOME, RANK…, PET_*, SLURM_*, CUDA_VISIBLE_DEVICES: never taken from a recorded shell (contracts C3).
+// TRAINYARD_* but HOME, RANK…, PET_*, SLURM_*, CUDA_VISIBLE_DEVICES: never taken from a recorded shell
+// (contracts C3).
 bool IsScrubbed(std::string_view variable);
 
 Result<int> ParsePriority(std::string_view text);  // high, normal, low or a number

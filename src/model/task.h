@@ -65,7 +65,8 @@ struct Attempt {
   std::vector<std::string> changed_code;  // files that differ from what was submitted, seen at launch
   // How far it came, written when it ends.
   std::optional<Progress> progress;
-  std::vector<std::pair<std::string, double>> metrics;  // the newest value of each tag; NaN and infinities are data
+  std::vector<std::pair<std::string, double>>
+      metrics;  // the newest value of each tag; NaN and infinities are data
   bool operator==(const Attempt&) const = default;
 };
 

@@ -1,9 +1,9 @@
 // Builders and a waiting front for tests of the store.
 #pragma once
 
-#include <limits>
 #include <gtest/gtest.h>
 #include <unistd.h>
+#include <limits>
 
 #include <filesystem>
 #include <future>

@@ -30,14 +30,16 @@ void YardHarness::Open() {
   YardSettings settings;
   settings.home = "/nowhere";
   settings.boot = "boot-1";
-  yard = std::make_unique<Yard>(settings, SplitCpus(cpus, int64_t{8} << 30, choice), *store, *engine, *ingest, *inbox,
-                                [](Errand errand) { errand(); });
+  yard = std::make_unique<Yard>(settings, SplitCpus(cpus, int64_t{8} << 30, choice), *store, *engine, *ingest,
+                                *inbox, [](Errand errand) { errand(); });
   OpenState state;
   store->Read([&](Rows& rows) { state = *rows.LoadOpen(); });
   yard->Open(std::move(state), now);
 }
 
-void YardHarness::Restart() { Open(); }
+void YardHarness::Restart() {
+  Open();
+}
 
 void YardHarness::FinishAdoption() {
   engine->adopted({});
@@ -61,7 +63,8 @@ void YardHarness::Pass(Duration time) {
 
 Result<std::vector<SubmitReceipt>> YardHarness::SubmitAll(std::vector<SubmitItem> items) {
   std::optional<Result<std::vector<SubmitReceipt>>> answer;
-  inbox->Post(ty::Submit{std::move(items), {}, {}, [&](Result<std::vector<SubmitReceipt>> a) { answer = std::move(a); }});
+  inbox->Post(ty::Submit{
+      std::move(items), {}, {}, [&](Result<std::vector<SubmitReceipt>> a) { answer = std::move(a); }});
   Settle();
   TY_ASSERT(answer);
   return *answer;
@@ -101,7 +104,9 @@ std::vector<ActAnswer> YardHarness::Do(Verb verb, std::vector<TaskId> tasks, int
   return answers;
 }
 
-Status YardHarness::DoOne(Verb verb, TaskId task, int priority) { return Do(verb, {task}, priority).front().done; }
+Status YardHarness::DoOne(Verb verb, TaskId task, int priority) {
+  return Do(verb, {task}, priority).front().done;
+}
 
 Ulid YardHarness::AttemptOf(TaskId task) const {
   std::optional<TaskView> view = yard->Describe(task);
@@ -123,7 +128,9 @@ void YardHarness::News(TaskId task, decltype(AttemptNews::what) what) {
   Settle();
 }
 
-void YardHarness::Begin(TaskId task) { News(task, AttemptRunning{now, 4242, false}); }
+void YardHarness::Begin(TaskId task) {
+  News(task, AttemptRunning{now, 4242, false});
+}
 
 void YardHarness::Exit(TaskId task, int code, bool stopped) {
   ExitRecord record;
@@ -162,11 +169,17 @@ TaskRecord YardHarness::RecordOf(TaskId task) {
   return record;
 }
 
-std::string YardHarness::StateOf(TaskId task) { return std::string(Name(RecordOf(task).task.state)); }
+std::string YardHarness::StateOf(TaskId task) {
+  return std::string(Name(RecordOf(task).task.state));
+}
 
-std::optional<Outcome> YardHarness::OutcomeOf(TaskId task) { return RecordOf(task).task.outcome; }
+std::optional<Outcome> YardHarness::OutcomeOf(TaskId task) {
+  return RecordOf(task).task.outcome;
+}
 
-std::string YardHarness::WhyId(TaskId task) { return yard->Why(task).value_or(Message{}).id; }
+std::string YardHarness::WhyId(TaskId task) {
+  return yard->Why(task).value_or(Message{}).id;
+}
 
 std::vector<std::string> YardHarness::EventKinds(TaskId task) {
   std::vector<std::string> kinds;

@@ -34,10 +34,10 @@ class YardHarness {
   void See(TaskId task, Progress progress);
   void SaveCheckpoint(TaskId task, std::string path, int64_t step);
 
-  std::string StateOf(TaskId task);         // of open and ended ones
+  std::string StateOf(TaskId task);  // of open and ended ones
   std::optional<Outcome> OutcomeOf(TaskId task);
   TaskRecord RecordOf(TaskId task);
-  std::string WhyId(TaskId task);           // message id
+  std::string WhyId(TaskId task);  // message id
   std::vector<std::string> EventKinds(TaskId task);
 
   // A new daemon on the same store: attempts that were open are adopted when the test calls FinishAdoption.

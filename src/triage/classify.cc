@@ -5,8 +5,8 @@
 #include <csignal>
 #include <cstring>
 
-#include "msg/outcome.h"
 #include "model/signals.h"
+#include "msg/outcome.h"
 #include "triage/signs.h"
 #include "triage/triage.h"
 

@@ -1,4 +1,5 @@
-// What people do to tasks that are there: cancel, hold, release, retry, priority, remove, and the queue's pause.
+// What people do to tasks that are there: cancel, hold, release, retry, priority, remove, and the queue's
+// pause.
 #include <algorithm>
 #include <boost/json.hpp>
 #include <filesystem>
@@ -20,7 +21,8 @@ void Yard::Apply(Act& act) {
   }
   if (act.all_open || !act.tag.empty()) {
     for (const auto& [id, task] : tasks_) {
-      const bool tagged = !act.tag.empty() && std::find(task.tags.begin(), task.tags.end(), act.tag) != task.tags.end();
+      const bool tagged =
+          !act.tag.empty() && std::find(task.tags.begin(), task.tags.end(), act.tag) != task.tags.end();
       if (!IsEnded(task) && (act.all_open || tagged)) targets.push_back(id);
     }
     std::sort(targets.begin(), targets.end());
@@ -33,7 +35,8 @@ void Yard::Apply(Act& act) {
       answers.push_back({id, ActOn(*task, act)});
       continue;
     }
-    auto record = std::find_if(act.ended.begin(), act.ended.end(), [&](const TaskRecord& r) { return r.task.id == id; });
+    auto record = std::find_if(act.ended.begin(), act.ended.end(),
+                               [&](const TaskRecord& r) { return r.task.id == id; });
     const std::string number = std::to_string(id.value);
     if (task != nullptr) {
       answers.push_back({id, Conflict(msg::ActEndingNow{.task = number})});
@@ -145,7 +148,8 @@ Status Yard::Retry(const TaskRecord& record) {
   Task task = record.task;
   if (task.outcome && task.outcome->failure == FailureClass::kDependency) {
     for (const Dependency& after : task.after) {
-      if (lately_ended_.count(after.task) && lately_ended_[after.task] != OutcomeKind::kSucceeded && after.on == Dependency::On::kOk) {
+      if (lately_ended_.count(after.task) && lately_ended_[after.task] != OutcomeKind::kSucceeded &&
+          after.on == Dependency::On::kOk) {
         return Conflict(msg::ActRetryDependency{.task = std::to_string(after.task.value)});
       }
     }

@@ -1,4 +1,5 @@
-// After a restart: what the store holds is taken over, running attempts are adopted, and only then is scheduled.
+// After a restart: what the store holds is taken over, running attempts are adopted, and only then is
+// scheduled.
 #include <algorithm>
 #include <boost/json.hpp>
 
@@ -24,7 +25,8 @@ void Yard::Open(OpenState state, Time now) {
     live.launched = true;
     for (const Lease& lease : state.leases) {
       if (lease.attempt != attempt.uid) continue;
-      auto device = std::find_if(devices_.begin(), devices_.end(), [&](const DeviceRow& d) { return d.id == lease.device; });
+      auto device = std::find_if(devices_.begin(), devices_.end(),
+                                 [&](const DeviceRow& d) { return d.id == lease.device; });
       if (device == devices_.end()) {
         // The yard was started with fewer slots than this attempt holds: kept in view until it ends.
         Device gone;
@@ -52,7 +54,8 @@ void Yard::Open(OpenState state, Time now) {
   Emit("daemon.started");
   adopting_ = true;
   decide_ = true;
-  engine_.Adopt(state.attempts, [this](std::vector<std::string> strays) { inbox_.Post(Adopted{std::move(strays)}); });
+  engine_.Adopt(state.attempts,
+                [this](std::vector<std::string> strays) { inbox_.Post(Adopted{std::move(strays)}); });
   Commit();
 }
 
@@ -61,7 +64,8 @@ void Yard::Apply(Adopted& adopted) {
   decide_ = true;
   for (const std::string& stray : adopted.strays) Log("attempt folder without a row, put aside: " + stray);
   Emit("daemon.adopted", std::nullopt, 0,
-       {{"running", static_cast<int64_t>(current_.size())}, {"strays", static_cast<int64_t>(adopted.strays.size())}});
+       {{"running", static_cast<int64_t>(current_.size())},
+        {"strays", static_cast<int64_t>(adopted.strays.size())}});
 }
 
 }  // namespace ty

@@ -25,7 +25,8 @@ void Yard::Apply(TailRead& tail) {
 // Some ends are explained by what was asked for, which lies in the store.
 void Yard::ConcludeExit(Live& live, const LogTail& tail) {
   const ExitRecord& exit = *live.exit;
-  const bool limit = exit.stopped_by == ExitRecord::StoppedBy::kTimeLimit || exit.stopped_by == ExitRecord::StoppedBy::kIdleLimit;
+  const bool limit = exit.stopped_by == ExitRecord::StoppedBy::kTimeLimit ||
+                     exit.stopped_by == ExitRecord::StoppedBy::kIdleLimit;
   if (exit.kind != ExitRecord::Kind::kExecFailed && !limit) return ConcludeExit(live, tail, TaskSpec{});
   const TaskId id = live.attempt.task;
   journal_.WantSpec(id);
@@ -41,7 +42,8 @@ void Yard::ConcludeExit(Live& live, const LogTail& tail, const TaskSpec& spec) {
   const ExitRecord& exit = *live.exit;
   const Attempt& attempt = live.attempt;
   Evidence evidence;
-  evidence.end = exit.kind == ExitRecord::Kind::kExecFailed ? Evidence::End::kExecFailed : Evidence::End::kExited;
+  evidence.end =
+      exit.kind == ExitRecord::Kind::kExecFailed ? Evidence::End::kExecFailed : Evidence::End::kExited;
   evidence.exit_code = exit.exit_code;
   evidence.signal = exit.signal;
   evidence.exec_errno = exit.exec_errno;
@@ -104,7 +106,8 @@ void Yard::Conclude(Live& live, const Outcome& outcome, const RetryAdvice& advic
   boost::json::object data{{"outcome", ToJson(outcome)}};
   if (advice.act == RetryAdvice::Act::kRetry) data["retry_in_ms"] = ToMillis(advice.delay);
   if (!advice.reason.empty()) data["rule"] = ToJson(advice.reason);
-  Emit(outcome.kind == OutcomeKind::kLost ? "attempt.lost" : "attempt.ended", task.id, live.attempt.number, data);
+  Emit(outcome.kind == OutcomeKind::kLost ? "attempt.lost" : "attempt.ended", task.id, live.attempt.number,
+       data);
   Free(live);
   current_.erase(task.id);
   lives_.erase(uid);  // `live` is gone from here on

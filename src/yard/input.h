@@ -24,7 +24,7 @@ struct SubmitReceipt {
   TaskId id;
   Ulid uid;
   std::string name;
-  std::string state;                 // "starting", "waiting"
+  std::string state;  // "starting", "waiting"
   bool held = false;
   bool repeated = false;             // the idempotency key was known: nothing new was queued
   std::vector<std::string> devices;  // leased already
@@ -58,10 +58,10 @@ struct ActAnswer {
 struct Act {
   Verb verb = Verb::kCancel;
   std::vector<TaskId> tasks;
-  bool all_open = false;             // `cancel --all`: every open task; the queue is paused first
-  std::string tag;                   // every open task with this tag, besides `tasks`
-  int priority = 0;                  // kPriority
-  std::vector<TaskRecord> ended;     // records of the named tasks that the store knows as ended (retry, rm)
+  bool all_open = false;          // `cancel --all`: every open task; the queue is paused first
+  std::string tag;                // every open task with this tag, besides `tasks`
+  int priority = 0;               // kPriority
+  std::vector<TaskRecord> ended;  // records of the named tasks that the store knows as ended (retry, rm)
   std::function<void(std::vector<ActAnswer>)> reply;
 };
 struct PauseQueue {
@@ -73,8 +73,8 @@ struct PauseQueue {
 struct Ask {
   std::function<void(const Yard&)> question;
 };
-// Calls `wake` once, when the task has ended durably (at once when it is not open) or events past `after` are durable.
-// Let the pointer die to stop waiting.
+// Calls `wake` once, when the task has ended durably (at once when it is not open) or events past `after` are
+// durable. Let the pointer die to stop waiting.
 struct AwaitEnd {
   TaskId task;
   std::weak_ptr<std::function<void()>> wake;
@@ -101,7 +101,7 @@ struct CodeSeen {
   std::vector<std::string> changed;  // files that differ
 };
 
-using Input = std::variant<Submit, Act, PauseQueue, Ask, AwaitEnd, AwaitEvents, Committed, Adopted, AttemptNews,
-                           Observation, TailRead, CodeSeen>;
+using Input = std::variant<Submit, Act, PauseQueue, Ask, AwaitEnd, AwaitEvents, Committed, Adopted,
+                           AttemptNews, Observation, TailRead, CodeSeen>;
 
 }  // namespace ty

@@ -1,6 +1,7 @@
 // Journal gathers what one Turn changes, and what may happen once that is durable.
-// What nobody waits for (that an attempt runs, how far it is) may be written patiently: it joins the next commit that
-// is wanted, or makes one of its own a moment later. So a quick task costs no sync for having begun.
+// What nobody waits for (that an attempt runs, how far it is) may be written patiently: it joins the next
+// commit that is wanted, or makes one of its own a moment later. So a quick task costs no sync for having
+// begun.
 #pragma once
 
 #include <functional>

@@ -77,7 +77,8 @@ void Yard::Record(const Decision& decision) {
        {{"devices", Strings(attempt.devices)}, {"reason", ToJson(decision.reason)}});
   for (const std::string& device : attempt.devices) {
     journal_.Write(LeaseGranted{attempt.uid, device, 1000});
-    Emit("lease.granted", task.id, attempt.number, {{"device", device}, {"share_milli", 1000}, {"mode", "whole"}});
+    Emit("lease.granted", task.id, attempt.number,
+         {{"device", device}, {"share_milli", 1000}, {"mode", "whole"}});
   }
   journal_.WantSpec(task.id);
   journal_.Then([this, id = task.id, uid = attempt.uid](const Receipt& receipt) {
@@ -112,8 +113,8 @@ void Yard::SendStop(Ulid uid, std::shared_ptr<const TaskSpec> spec, bool at_once
   engine_.Stop(uid, std::move(order));
 }
 
-// The variables of contracts C3 and C7, in this order: the recorded shell (or the yard's basics), defaults unless
-// set, the task's own variables, then ours, which nobody overrides.
+// The variables of contracts C3 and C7, in this order: the recorded shell (or the yard's basics), defaults
+// unless set, the task's own variables, then ours, which nobody overrides.
 LaunchOrder Yard::OrderFor(const Task& task, const Live& live, const TaskSpec& spec) const {
   const Attempt& attempt = live.attempt;
   const AttemptPaths files{StatePaths{settings_.home}.Attempt(attempt.uid)};
@@ -136,9 +137,11 @@ LaunchOrder Yard::OrderFor(const Task& task, const Live& live, const TaskSpec& s
   std::sort(order.cpus.begin(), order.cpus.end());
   order.cpus.erase(std::unique(order.cpus.begin(), order.cpus.end()), order.cpus.end());
   if (!has_gpu) Set(variables, "CUDA_VISIBLE_DEVICES", "");
-  const int granted = live.leases.empty() ? (spec.cpus ? *spec.cpus : 0) : static_cast<int>(order.cpus.size());
+  const int granted =
+      live.leases.empty() ? (spec.cpus ? *spec.cpus : 0) : static_cast<int>(order.cpus.size());
   if (granted > 0) SetUnless(variables, "OMP_NUM_THREADS", std::to_string(granted));
-  if (static_cast<int>(order.cpus.size()) == machine_.cores) order.cpus.clear();  // all of them: nothing to pin
+  if (static_cast<int>(order.cpus.size()) == machine_.cores)
+    order.cpus.clear();  // all of them: nothing to pin
 
   order.out_folder = StatePaths{settings_.home}.Out(task.id);
   Set(variables, "TRAINYARD_TASK", std::to_string(task.id.value));
@@ -173,11 +176,15 @@ std::string Yard::LogHead(const Task& task, const Live& live, const TaskSpec& sp
   boost::json::array items;
   std::string devices;
   for (const std::string& id : attempt.devices) devices += (devices.empty() ? "" : ", ") + id;
-  items.push_back(ToJson(Message(msg::HeadTask{.task = std::to_string(task.id.value), .name = task.name, .attempt = attempt.number})));
-  items.push_back(ToJson(devices.empty() ? Message(msg::HeadCores{.cores = live.cores})
-                                         : Message(msg::HeadDevices{.count = static_cast<int64_t>(attempt.devices.size()), .devices = devices})));
+  items.push_back(ToJson(Message(
+      msg::HeadTask{.task = std::to_string(task.id.value), .name = task.name, .attempt = attempt.number})));
+  items.push_back(ToJson(devices.empty()
+                             ? Message(msg::HeadCores{.cores = live.cores})
+                             : Message(msg::HeadDevices{.count = static_cast<int64_t>(attempt.devices.size()),
+                                                        .devices = devices})));
   if (!attempt.resume.empty()) items.push_back(ToJson(Message(msg::HeadResume{.path = attempt.resume})));
-  if (!spec.code.commit.empty()) items.push_back(ToJson(Message(msg::HeadCommit{.commit = spec.code.commit.substr(0, 12)})));
+  if (!spec.code.commit.empty())
+    items.push_back(ToJson(Message(msg::HeadCommit{.commit = spec.code.commit.substr(0, 12)})));
   return boost::json::serialize(items);
 }
 

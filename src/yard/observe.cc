@@ -22,7 +22,8 @@ void Yard::Apply(AttemptNews& news) {
     outcome.reason = *live->attempt.stop_reason;
     return Conclude(*live, outcome, RetryAdvice{});
   }
-  if (auto* refused = std::get_if<AttemptRefused>(&news.what)) return GoBack(*live, refused->error.message, true);
+  if (auto* refused = std::get_if<AttemptRefused>(&news.what))
+    return GoBack(*live, refused->error.message, true);
   if (auto* lost = std::get_if<AttemptLost>(&news.what)) return ConcludeLost(*live, lost->why);
   if (std::holds_alternative<AttemptStuck>(news.what)) {
     live->stuck = true;
@@ -33,7 +34,8 @@ void Yard::Apply(AttemptNews& news) {
     live->unkillable = true;
     for (int index : live->leases) {
       devices_[index].usable = false;
-      Emit("device.quarantined", live->attempt.task, live->attempt.number, {{"device", devices_[index].id}, {"reason", "unkillable"}});
+      Emit("device.quarantined", live->attempt.task, live->attempt.number,
+           {{"device", devices_[index].id}, {"reason", "unkillable"}});
     }
   }
 }
@@ -68,7 +70,8 @@ void Yard::Began(Live& live, const AttemptRunning& news) {
     ingest_.Follow(Followed{attempt.uid, attempt.task, attempt.number,
                             AttemptPaths{paths.Attempt(attempt.uid)}.Log(), paths.Out(attempt.task), known});
   }
-  if (news.adopted && attempt.stop_reason) {  // the daemon that asked for the stop may have died before it was heard
+  if (news.adopted &&
+      attempt.stop_reason) {  // the daemon that asked for the stop may have died before it was heard
     journal_.WantSpec(task.id);
     journal_.Then([this, id = task.id, uid = attempt.uid](const Receipt& receipt) {
       SendStop(uid, SpecIn(receipt, id), false);
@@ -82,7 +85,9 @@ void Yard::Exited(Live& live, const AttemptExited& news) {
   live.exit = news.record;
   if (news.record.kind == ExitRecord::Kind::kExecFailed) return ConcludeExit(live, LogTail{});
   if (attempt.state == AttemptState::kStarting) Began(live, AttemptRunning{news.record.started, 0, false});
-  ingest_.Finish(attempt.uid, [this, uid = attempt.uid](LogTail tail) { inbox_.Post(TailRead{uid, std::move(tail)}); });
+  ingest_.Finish(attempt.uid, [this, uid = attempt.uid](LogTail tail) {
+    inbox_.Post(TailRead{uid, std::move(tail)});
+  });
 }
 
 void Yard::Apply(Observation& seen) {
@@ -92,7 +97,8 @@ void Yard::Apply(Observation& seen) {
   Task& task = *FindTask(live->attempt.task);
   if (!seen.metrics.empty()) {
     for (auto& [tag, value] : seen.metrics) {
-      auto found = std::find_if(live->metrics.begin(), live->metrics.end(), [&](const auto& m) { return m.first == tag; });
+      auto found = std::find_if(live->metrics.begin(), live->metrics.end(),
+                                [&](const auto& m) { return m.first == tag; });
       if (found != live->metrics.end()) {
         found->second = value;
       } else {
@@ -137,9 +143,11 @@ void Yard::Mark(Live& live, bool always) {
 
 // From the rate between the first and the last progress seen of this attempt.
 std::optional<Duration> Yard::TimeLeft(const Live& live) const {
-  if (!live.progress || !live.progress->total || !live.first_progress || !live.last_progress) return std::nullopt;
+  if (!live.progress || !live.progress->total || !live.first_progress || !live.last_progress)
+    return std::nullopt;
   const double done = live.last_progress->second - live.first_progress->second;
-  const double took = std::chrono::duration<double>(live.last_progress->first - live.first_progress->first).count();
+  const double took =
+      std::chrono::duration<double>(live.last_progress->first - live.first_progress->first).count();
   if (done <= 0 || took <= 0) return std::nullopt;
   const double left = std::max(0.0, *live.progress->total - live.last_progress->second) * took / done;
   const double since = std::chrono::duration<double>(now_ - live.last_progress->first).count();

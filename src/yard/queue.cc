@@ -27,12 +27,14 @@ bool Satisfies(Dependency::On on, OutcomeKind kind) {
 }  // namespace
 
 View Yard::MakeView() const {
-  return View{ready_, devices_, machine_.cores, cores_used_, paused_, [this](TaskId id) { return NameOf(id); }};
+  return View{ready_,      devices_, machine_.cores,
+              cores_used_, paused_,  [this](TaskId id) { return NameOf(id); }};
 }
 
 bool Yard::HasOpenDependency(const Task& task) const {
-  return std::any_of(task.after.begin(), task.after.end(),
-                     [this](const Dependency& after) { return IsOpen(after.task) && !IsEnded(tasks_.at(after.task)); });
+  return std::any_of(task.after.begin(), task.after.end(), [this](const Dependency& after) {
+    return IsOpen(after.task) && !IsEnded(tasks_.at(after.task));
+  });
 }
 
 std::vector<OpenDependency> Yard::OpenDependenciesOf(const Task& task) const {
@@ -124,8 +126,8 @@ void Yard::End(Task& task, Outcome outcome, std::optional<Time> at) {
   SettleDependents(id, kind);
 }
 
-// Those behind an ended task become ready, or end themselves with the reason. A chain is walked, not recursed:
-// End calls back here only for tasks taken from `ending`, which the outermost call drains.
+// Those behind an ended task become ready, or end themselves with the reason. A chain is walked, not
+// recursed: End calls back here only for tasks taken from `ending`, which the outermost call drains.
 void Yard::SettleDependents(TaskId ended, OutcomeKind kind) {
   auto found = dependents_.find(ended);
   if (found == dependents_.end()) return;

@@ -92,7 +92,8 @@ Result<Task> Yard::Admit(const Submit& submit, size_t index, TaskId first) const
   task.tags = spec.tags;
   task.retry = spec.retry;
   task.checkpoint.path = spec.resume_path;
-  if (Status fits = CheckFits(devices_, machine_.cores, machine_.memory, spec); !fits) return Forward(fits.error());
+  if (Status fits = CheckFits(devices_, machine_.cores, machine_.memory, spec); !fits)
+    return Forward(fits.error());
 
   for (size_t i = 0; i < spec.after.size(); i++) {
     const Dependency& after = spec.after[i];
@@ -125,7 +126,8 @@ Result<Task> Yard::Admit(const Submit& submit, size_t index, TaskId first) const
 Result<std::optional<SubmitReceipt>> Yard::FindRepeat(const Submit& submit, const SubmitItem& item) const {
   if (item.idempotency_key.empty()) return std::nullopt;
   const KeptKey* kept = nullptr;
-  if (auto found = lately_kept_.find(item.idempotency_key); found != lately_kept_.end()) kept = &found->second;
+  if (auto found = lately_kept_.find(item.idempotency_key); found != lately_kept_.end())
+    kept = &found->second;
   if (auto found = submit.kept.find(item.idempotency_key); found != submit.kept.end()) kept = &found->second;
   if (kept == nullptr) return std::nullopt;
   if (kept->request_hash != item.request_hash) {
@@ -173,7 +175,9 @@ SubmitReceipt Yard::WriteReceipt(const Task& task, bool own_shell) const {
 void Yard::Apply(Submit& submit) {
   auto refuse = [&](Error error) { submit.reply(Forward(error)); };
   if (std::optional<size_t> at = FindCycle(submit.items)) {
-    return refuse(AtLine(Error{Code::kInvalid, msg::SubmitCycle{.line = static_cast<int64_t>(*at + 1)}, "/after"}, submit, *at));
+    return refuse(
+        AtLine(Error{Code::kInvalid, msg::SubmitCycle{.line = static_cast<int64_t>(*at + 1)}, "/after"},
+               submit, *at));
   }
   // A single repeated submit is answered with what it made; in a bulk the first line's key speaks for all.
   Result<std::optional<SubmitReceipt>> repeat = FindRepeat(submit, submit.items.front());
@@ -211,29 +215,33 @@ void Yard::Apply(Submit& submit) {
       }
     }
     item.spec.after = task.after;  // the other items of the same submit have numbers now
-    journal_.Write(TaskAdded{task, std::move(item.spec), std::move(item.idempotency_key), std::move(item.request_hash)});
+    journal_.Write(
+        TaskAdded{task, std::move(item.spec), std::move(item.idempotency_key), std::move(item.request_hash)});
     Emit("task.submitted", task.id, 0, {{"name", task.name}, {"priority", task.priority}});
   }
   for (TaskId id : ids) Watch(tasks_.at(id));
   for (TaskId id : ids) Place(tasks_.at(id));
 
-  // The receipt is written after this turn has decided, so that it can say "starting"; it leaves after the commit.
-  journal_.Then([this, own_shell, ids = std::move(ids), reply = std::move(submit.reply)](const Receipt& receipt) {
-    if (!receipt.committed) return reply(Forward(receipt.committed.error()));
-    std::vector<SubmitReceipt> receipts;
-    // A bulk of thousands is told its range only; the explanation of each would cost more than the submit.
-    const size_t told = ids.size() > 100 ? 1 : ids.size();
-    receipts.reserve(ids.size());
-    for (size_t i = 0; i < ids.size(); i++) {
-      const Task* task = FindTask(ids[i]);
-      if (task != nullptr && i < told) {
-        receipts.push_back(WriteReceipt(*task, own_shell));
-      } else {
-        receipts.push_back(SubmitReceipt{.id = ids[i]});
-      }
-    }
-    reply(std::move(receipts));
-  });
+  // The receipt is written after this turn has decided, so that it can say "starting"; it leaves after the
+  // commit.
+  journal_.Then(
+      [this, own_shell, ids = std::move(ids), reply = std::move(submit.reply)](const Receipt& receipt) {
+        if (!receipt.committed) return reply(Forward(receipt.committed.error()));
+        std::vector<SubmitReceipt> receipts;
+        // A bulk of thousands is told its range only; the explanation of each would cost more than the
+        // submit.
+        const size_t told = ids.size() > 100 ? 1 : ids.size();
+        receipts.reserve(ids.size());
+        for (size_t i = 0; i < ids.size(); i++) {
+          const Task* task = FindTask(ids[i]);
+          if (task != nullptr && i < told) {
+            receipts.push_back(WriteReceipt(*task, own_shell));
+          } else {
+            receipts.push_back(SubmitReceipt{.id = ids[i]});
+          }
+        }
+        reply(std::move(receipts));
+      });
 }
 
 }  // namespace ty

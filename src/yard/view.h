@@ -13,11 +13,11 @@ namespace ty {
 
 struct TaskView {
   Task task;
-  std::optional<Attempt> attempt;   // the current one, when there is
-  Message reason;                   // why it waits; empty otherwise
+  std::optional<Attempt> attempt;  // the current one, when there is
+  Message reason;                  // why it waits; empty otherwise
   std::optional<Progress> progress;
   std::vector<std::pair<std::string, double>> metrics;  // newest values
-  std::optional<Duration> time_left;  // estimated from the progress of this attempt
+  std::optional<Duration> time_left;                    // estimated from the progress of this attempt
 };
 
 struct OpenFilter {

@@ -39,7 +39,8 @@ void Yard::Turn(Time now) {
     decide_ = false;
     Decisions decisions = Decide(MakeView(), now);
     decide_at_ = decisions.next_wakeup;
-    for (const PassedOver& passed : decisions.passed_over) ready_.MarkPassedOver(passed.task, now, passed.starts);
+    for (const PassedOver& passed : decisions.passed_over)
+      ready_.MarkPassedOver(passed.task, now, passed.starts);
     for (const Decision& decision : decisions.starts) Record(decision);
   }
   Commit();
@@ -88,7 +89,9 @@ void Yard::Apply(Committed& committed) {
   }
 }
 
-void Yard::Apply(Ask& ask) { ask.question(*this); }
+void Yard::Apply(Ask& ask) {
+  ask.question(*this);
+}
 
 void Yard::Apply(AwaitEnd& await) {
   auto wake = await.wake.lock();
@@ -162,7 +165,9 @@ void Yard::Emit(std::string kind, std::optional<TaskId> task, int attempt) {
 
 // ---- Questions.
 
-bool Yard::IsOpen(TaskId id) const { return tasks_.count(id) != 0; }
+bool Yard::IsOpen(TaskId id) const {
+  return tasks_.count(id) != 0;
+}
 
 std::string Yard::NameOf(TaskId id) const {
   const Task* task = FindTask(id);
@@ -188,16 +193,18 @@ std::optional<TaskView> Yard::Describe(TaskId id) const {
   return view;
 }
 
-// Running first, by id, then waiting in queue order. `after` is the last task of the page before; when it has ended
-// meanwhile the page begins with the running ones behind it.
+// Running first, by id, then waiting in queue order. `after` is the last task of the page before; when it has
+// ended meanwhile the page begins with the running ones behind it.
 std::vector<TaskView> Yard::ListOpen(const OpenFilter& filter) const {
   auto wanted = [&](const Task& task) {
-    if (!filter.tag.empty() && std::find(task.tags.begin(), task.tags.end(), filter.tag) == task.tags.end()) return false;
+    if (!filter.tag.empty() && std::find(task.tags.begin(), task.tags.end(), filter.tag) == task.tags.end())
+      return false;
     if (filter.state.empty()) return true;
     const bool waiting = IsWaiting(task);
     if (filter.state == "held") return waiting && task.held;
-    return filter.state == "waiting" ? waiting : filter.state == "running" ? !waiting && !IsEnded(task)
-                                                                           : Name(task.state) == filter.state;
+    return filter.state == "waiting"   ? waiting
+           : filter.state == "running" ? !waiting && !IsEnded(task)
+                                       : Name(task.state) == filter.state;
   };
   const Task* last = filter.after > 0 ? FindTask(TaskId{filter.after}) : nullptr;
   const bool past_running = last != nullptr && IsWaiting(*last);

@@ -1,6 +1,6 @@
-// The Yard owns all state, on one thread. Others post Inputs; Turn applies them, decides, records, and hands one
-// batch to the store. Nothing acts before its row is durable: launches, stops and replies follow the receipt.
-// One verb, one file: submit.cc, act.cc, launch.cc, observe.cc, finish.cc, adopt.cc, queue.cc.
+// The Yard owns all state, on one thread. Others post Inputs; Turn applies them, decides, records, and hands
+// one batch to the store. Nothing acts before its row is durable: launches, stops and replies follow the
+// receipt. One verb, one file: submit.cc, act.cc, launch.cc, observe.cc, finish.cc, adopt.cc, queue.cc.
 #pragma once
 
 #include <boost/json/fwd.hpp>
@@ -71,23 +71,25 @@ class Yard {
   // The current attempt of a task and what is known of it while it lasts.
   struct Live {
     Attempt attempt;
-    bool launched = false;                // the engine has the order
+    bool launched = false;  // the engine has the order
     bool stuck = false, unkillable = false;
-    std::vector<int> leases;              // indices into devices_
-    int cores = 0;                        // counted against the machine's, when it has no device
-    std::optional<ExitRecord> exit;       // it is over; the tail of its log is being read
+    std::vector<int> leases;         // indices into devices_
+    int cores = 0;                   // counted against the machine's, when it has no device
+    std::optional<ExitRecord> exit;  // it is over; the tail of its log is being read
     std::optional<Progress> progress;
     std::vector<std::pair<std::string, double>> metrics;
     std::optional<std::pair<Time, double>> first_progress;  // for the rate
     std::optional<std::pair<Time, double>> last_progress;
-    Time last_mark;                       // of progress.mark
+    Time last_mark;  // of progress.mark
     bool marked = false;
     FailureClass previous = FailureClass::kNone;
   };
   struct OrderKey {  // running order of waiting tasks for people: priority, then id
     int priority;
     TaskId id;
-    bool operator<(const OrderKey& o) const { return priority != o.priority ? priority > o.priority : id < o.id; }
+    bool operator<(const OrderKey& o) const {
+      return priority != o.priority ? priority > o.priority : id < o.id;
+    }
   };
 
   void Apply(Submit& submit);        // submit.cc
@@ -194,9 +196,9 @@ class Yard {
   std::unordered_map<TaskId, Task> tasks_;  // open ones, and ended ones until their end is durable
   std::unordered_map<Ulid, Live> lives_;
   std::unordered_map<TaskId, Ulid> current_;
-  std::set<OrderKey> order_;                // waiting tasks
+  std::set<OrderKey> order_;  // waiting tasks
   ReadyQueue ready_;
-  std::set<std::pair<Time, TaskId>> due_;   // begin and retry delays
+  std::set<std::pair<Time, TaskId>> due_;  // begin and retry delays
   std::unordered_map<TaskId, std::vector<TaskId>> dependents_;
   std::unordered_map<TaskId, OutcomeKind> lately_ended_;
   std::deque<TaskId> lately_ended_order_;
