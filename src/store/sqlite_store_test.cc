@@ -356,6 +356,8 @@ bool HasStrace() {
   return WentWell(Spawn({"sh", "-c", "strace -o /dev/null true 2>/dev/null"}));
 }
 
+// The leak checker of sanitizer builds does not work under ptrace.
+constexpr char kNoLeakCheck[] = "ASAN_OPTIONS=detect_leaks=0";
 constexpr int kCounted = 20;
 
 // Commits one after the other without a rest between, `count` of them, each handed over by the receipt
@@ -393,7 +395,7 @@ TEST_F(Sqlite, SyncsOnceACommitAndNothingElse) {
   const std::string trace = folder_.File("trace");
   std::vector<std::string> argv = Part("CommitsWarm", folder_.path());
   argv[0] = std::filesystem::read_symlink("/proc/self/exe");
-  argv.insert(argv.begin(), {"strace", "-f", "-o", trace, "-e",
+  argv.insert(argv.begin(), {"strace", "-f", "-o", trace, "-E", kNoLeakCheck, "-e",
                              "trace=fsync,fdatasync,sync_file_range,syncfs,write,ftruncate"});
   ASSERT_TRUE(WentWell(Spawn(argv)));
   std::istringstream lines(Slurp(trace));
@@ -430,8 +432,9 @@ TEST_F(Sqlite, NeverWritesAgainAfterAFailedSync) {
   const std::string trace = folder_.File("trace");
   std::vector<std::string> argv = Part("MeetsAFailedSync", folder_.path());
   argv[0] = std::filesystem::read_symlink("/proc/self/exe");
-  argv.insert(argv.begin(), {"strace", "-f", "-o", trace, "-e", "trace=fsync,fdatasync,write,pwrite64", "-e",
-                             "inject=fdatasync:error=EIO:when=12+"});
+  argv.insert(argv.begin(),
+              {"strace", "-f", "-o", trace, "-E", kNoLeakCheck, "-e", "trace=fsync,fdatasync,write,pwrite64",
+               "-e", "inject=fdatasync:error=EIO:when=12+"});
   ASSERT_TRUE(WentWell(Spawn(argv)));
   std::istringstream lines(Slurp(trace));
   bool marked = false;
