@@ -55,6 +55,9 @@ Result<json::value> ParseAnswer(std::string_view text) {
 Error ErrorOfProblem(const json::value& problem) {
   std::string text = TextAt(problem, "detail");
   if (text.empty()) text = TextAt(problem, "title");
+  // A bulk says which line; why is told by the problem inside.
+  const json::array& causes = ItemsAt(problem, "errors");
+  if (!causes.empty()) text += " " + TextAt(causes.front(), "detail");
   return {CodeOf(TextAt(problem, "code")), msg::CliText{.text = text}, TextAt(problem, "field")};
 }
 

@@ -1,6 +1,7 @@
 #include "cli/task_request.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -94,7 +95,21 @@ Status ApplyResources(const Invocation& invocation, json::object& task) {
 
 }  // namespace
 
+namespace {
+
+// What files made here may be to others; a shared lab folder depends on it.
+std::string CurrentUmask() {
+  const mode_t mask = umask(0);  // there is no way to read it alone
+  umask(mask);
+  char text[8];
+  snprintf(text, sizeof text, "%04o", static_cast<unsigned>(mask));
+  return text;
+}
+
+}  // namespace
+
 Status ApplyTaskOptions(const Invocation& invocation, Time now, json::object& task) {
+  if (!task.contains("umask")) task["umask"] = CurrentUmask();
   if (invocation.Has("name")) {
     std::string name = invocation.Value("name");
     if (Status good = CheckName(name); !good) return Invalid(good.error().message, "/name");

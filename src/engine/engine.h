@@ -25,6 +25,7 @@ struct LaunchOrder {
   std::string workdir;
   std::vector<std::string> environment;  // "K=V", final: variables of contracts C3 included
   std::string out_folder;                // made when missing
+  int umask = 022;
   std::vector<int> cpus;                 // affinity; empty: leave as it is
   std::optional<Duration> time_limit, idle_limit;
   int stop_signal = 15;  // how the shim itself stops it at a limit

@@ -1,6 +1,7 @@
 // TaskSpec from JSON. Each setting has one reader; tables say which settings an object knows.
 #include <boost/json.hpp>
 #include <cmath>
+#include <cstdlib>
 #include <span>
 
 #include "base/text.h"
@@ -336,6 +337,17 @@ Status ReadCodeFile(const json::value& value, const Place& place, TaskSpec& spec
   return {};
 }
 
+// As chmod and the shell write it: "0027".
+Status ReadUmask(const json::value& value, const Place& place, TaskSpec& spec) {
+  Result<std::string> text = Text(value, place);
+  const bool octal =
+      text && !text->empty() && text->size() <= 4 && text->find_first_not_of("01234567") == std::string::npos;
+  const long mask = octal ? std::strtol(text->c_str(), nullptr, 8) : -1;
+  if (mask < 0 || mask > 0777) return Invalid(msg::SpecUmask{.what = place.Words()}, place.Pointer());
+  spec.umask = static_cast<int>(mask);
+  return {};
+}
+
 // The tables: every setting there is, and where it goes.
 
 constexpr int kMostCpus = 65'536;
@@ -403,6 +415,7 @@ constexpr Setting kTask[] = {
     {"workdir",
      [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.workdir, AbsolutePath(v, p)); }},
     {"recipe", [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.recipe, Text(v, p)); }},
+    {"umask", ReadUmask},
     {"resources", ReadGroup<kResources>},
     {"priority", ReadPriority},
     {"after", ReadAfter},

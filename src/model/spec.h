@@ -61,6 +61,7 @@ struct TaskSpec {
   bool hold = false;
   std::optional<Time> begin;
   std::optional<Duration> time_limit, idle_limit;
+  int umask = 022;                 // of the submitter: what the task's files may be to others
   RetryPolicy retry;
   std::string resume_path;  // checkpoint to start from, or empty
   int stop_signal = 15;

@@ -1,5 +1,6 @@
 // TaskSpec to JSON. What the user did not say is left out, so that a stored spec stays small.
 #include <boost/json.hpp>
+#include <cstdio>
 
 #include "base/text.h"
 #include "model/signals.h"
@@ -93,6 +94,12 @@ json::object CheckpointToJson(const TaskSpec& spec) {
   return checkpoint;
 }
 
+std::string Octal(int mask) {
+  char text[8];
+  snprintf(text, sizeof text, "%04o", static_cast<unsigned>(mask));
+  return text;
+}
+
 json::object CodeToJson(const TaskSpec::Code& code) {
   json::object object;
   if (!code.files.empty()) {
@@ -126,6 +133,7 @@ json::object ToJson(const TaskSpec& spec, bool secrets) {
   object["command"] = std::move(command);
   object["workdir"] = WordToJson(spec.workdir);
   put("recipe", json::string(spec.recipe));
+  if (spec.umask != TaskSpec().umask) object["umask"] = Octal(spec.umask);
   put("resources", ResourcesToJson(spec));
   if (spec.priority != 0) object["priority"] = spec.priority;
   put("after", AfterToJson(spec.after));

@@ -61,6 +61,7 @@ TaskSpec Everything() {
   spec.time_limit = hours(36);
   spec.idle_limit = milliseconds(1500);
   spec.retry = {2, RetryPolicy::On::kAny, Duration(1)};
+  spec.umask = 077;
   spec.resume_path = "/ckpt/\xfe.pt";
   spec.stop_signal = 10;
   spec.grace = seconds(0);
@@ -167,6 +168,9 @@ TEST(TaskSpec, EveryFaultNamesItsFieldAndItsMessage) {
       {R"("limits":{"idle":"soon"})", "spec.duration at /limits/idle"},
       {R"("limits":{"idle":1e300})", "spec.duration at /limits/idle"},
       {R"("limits":{"wall":1})", "spec.unknown_key_alone at /limits/wall"},
+      {R"("umask":"8")", "spec.umask at /umask"},
+      {R"("umask":22)", "spec.umask at /umask"},
+      {R"("umask":"7777")", "spec.umask at /umask"},
       {R"("retry":{"max":-1})", "spec.must_be_whole at /retry/max"},
       {R"("retry":{"on":"never"})", "spec.one_of at /retry/on"},
       {R"("retry":{"delay":"-1s"})", "spec.duration at /retry/delay"},

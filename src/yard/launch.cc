@@ -161,6 +161,7 @@ LaunchOrder Yard::OrderFor(const Task& task, const Live& live, const TaskSpec& s
   order.number = attempt.number;
   order.argv = spec.argv;
   order.workdir = spec.workdir;
+  order.umask = spec.umask;
   order.environment.reserve(variables.size());
   for (const auto& [name, value] : variables) order.environment.push_back(name + "=" + value);
   order.time_limit = spec.time_limit;

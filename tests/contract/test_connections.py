@@ -96,8 +96,16 @@ def test_a_caller_that_goes_ends_its_wait(yard):
         connection.sendall(b"")
         connection.close()
     deadline = time.monotonic() + 20
-    sockets = lambda: len([fd for fd in os.listdir(f"/proc/{yard.process.pid}/fd")
-                           if os.readlink(f"/proc/{yard.process.pid}/fd/{fd}").startswith("socket:")])
+
+    def is_socket(fd):
+        try:
+            return os.readlink(f"/proc/{yard.process.pid}/fd/{fd}").startswith("socket:")
+        except FileNotFoundError:  # closed between the list and the look
+            return False
+
+    def sockets():
+        return sum(map(is_socket, os.listdir(f"/proc/{yard.process.pid}/fd")))
+
     while sockets() > 20 and time.monotonic() < deadline:
         time.sleep(0.05)
     assert sockets() <= 20

@@ -308,7 +308,12 @@ def test_bulk_queues_all_or_nothing(yard):
         file.write("\n".join(lines))
     with open(os.path.join(yard.work, "bad.jsonl"), "w") as file:
         file.write("\n".join(lines[:7] + ['{"command":["true"],"nmae":"x"}'] + lines[8:]))
-    assert "8" in yard("submit", "--bulk", "bad.jsonl", code=2).err
+    refused = yard("submit", "--bulk", "bad.jsonl", code=2).err
+    assert "line 8" in refused and "name" in refused  # which line, and why
+    with open(os.path.join(yard.work, "ring.jsonl"), "w") as file:
+        for name, other in (("a", "b"), ("b", "a")):
+            file.write(json.dumps({"name": name, "command": ["true"], "after": [{"task": other}]}) + "\n")
+    assert "ring" in yard("submit", "--bulk", "ring.jsonl", code=2).err
     assert yard.json("ls", "-a")["items"] == []
     assert yard("submit", "--bulk", "good.jsonl", "-q").out == "1-50\n"
     yard("wait", "1-50")

@@ -213,6 +213,12 @@ def test_a_task_has_three_descriptors_its_own_session_and_the_yards_variables(ya
     assert "TRAINYARD_HOME" in environment and "PWD" not in environment or environment.get("PWD") != "/"
 
 
+def test_files_of_a_task_get_the_submitters_umask(yard):
+    yard("run", "--wait", "sh", "-c", "umask; touch made", preexec_fn=lambda: os.umask(0o007))
+    assert yard("logs", "1").out == "0007\n"
+    assert os.stat(os.path.join(yard.work, "made")).st_mode & 0o777 == 0o660
+
+
 def test_slots_pin_their_tasks_to_different_cores(yard):
     if len(os.sched_getaffinity(0)) < 2:
         pytest.skip("one core")

@@ -242,6 +242,7 @@ std::string LocalEngine::SpecFor(const LaunchOrder& order) const {
   spec.argv = order.argv;
   ResolveProgram(spec.argv, order.environment, order.workdir);
   spec.workdir = order.workdir;
+  spec.umask = order.umask;
   spec.environment = order.environment;
   // The marker by which what outlives its supervisor is found.
   std::erase_if(spec.environment,
