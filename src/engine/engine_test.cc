@@ -484,6 +484,26 @@ TEST_P(LocalEngineTest, EitherVoidsOrStopsButNeverBoth) {
   EXPECT_GE(voided, 1);
 }
 
+TEST_P(LocalEngineTest, AVoidedAttemptStaysVoidForAShimThatIsSlowerThanItsAcknowledgement) {
+  LaunchOrder order = Order({"/bin/sh", "-c", "> ran"});
+  const AttemptFolder folder = Folder(order.attempt);
+  wire::ShimSpec spec;
+  spec.attempt = order.attempt.Text();
+  spec.uid = ::geteuid();
+  spec.argv = order.argv;
+  spec.workdir = home_;
+  spec.containment = "subreaper";
+  ASSERT_TRUE(folder.Make(order, wire::EncodeSpec(spec)));
+  const std::string slot = folder.paths().Slot();
+  const std::string content = *ReadFile(slot, 1 << 20);
+  EXPECT_TRUE(folder.Void("cancelled"));
+  folder.Acknowledge();
+  ASSERT_TRUE(WriteFileAt(AT_FDCWD, slot.c_str(), content));  // it had opened the slot before that went
+  EXPECT_EQ(::system((kShim + " " + folder.paths().folder).c_str()), 0);
+  EXPECT_FALSE(Exists(home_ + "/ran"));
+  EXPECT_FALSE(folder.ReadDecision()->go);
+}
+
 TEST_P(LocalEngineTest, AVoidedAttemptNeverRuns) {
   LaunchOrder order = Order({"/bin/sh", "-c", "> ran"});
   const AttemptFolder folder = Folder(order.attempt);

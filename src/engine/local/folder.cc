@@ -100,7 +100,10 @@ void AttemptFolder::MarkLost(int slot) const {
 }
 
 void AttemptFolder::Acknowledge() const {
-  for (const std::string& file : {paths_.Decision(), paths_.Slot(), paths_.Control()}) ::unlink(file.c_str());
+  for (const std::string& file : {paths_.Slot(), paths_.Control()}) ::unlink(file.c_str());
+  // VOID stays until `rm`: a shim that is slow to begin may still hold the slot open, and would find nothing against
+  // its GO. That did happen: a task ran after it had been cancelled.
+  if (const auto decision = ReadDecision(); !decision || decision->go) ::unlink(paths_.Decision().c_str());
 }
 
 ExitRecord ToExitRecord(const wire::SlotRecord& record) {
