@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from yarding import BIN, DEADLINE, Yard, until
+from yarding import BIN, DEADLINE, PLAIN_USER, Yard, public_program, until
 
 
 def alive(pid):
@@ -315,11 +315,7 @@ def test_the_program_needs_nothing_but_libc_and_libm():
 def test_a_plain_user_has_the_same_path(tmp_path):
     home = tmp_path / "plain"
     home.mkdir()
-    os.chmod(tmp_path, 0o755)
-    for folder in tmp_path.parents:  # pytest's folders are private to root
-        if str(folder).startswith("/tmp/"):
-            os.chmod(folder, 0o755)
-    yard = Yard(home, prefix=["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"])
+    yard = Yard(home, prefix=PLAIN_USER, program=public_program(tmp_path))
     for folder in (home, home / "work"):
         os.chown(folder, 65534, 65534)
     try:

@@ -1,6 +1,7 @@
 """A yard of the test's own, driven through the real program under a bare environment."""
 import json
 import os
+import shutil
 import subprocess
 import time
 
@@ -9,18 +10,35 @@ BIN = os.path.abspath(os.environ.get("TRAINYARD_BIN", os.path.join(ROOT, "build/
 DEADLINE = 60  # of anything that is waited for; nothing is timed
 
 
+def public_program(folder):
+    """The program with all it needs where every user may run it: a clone in root's home is closed to others."""
+    build = os.path.dirname(os.path.dirname(BIN))
+    os.mkdir(folder / "bin")
+    for name in ("trainyard", "trainyard-shim"):
+        shutil.copy(os.path.join(build, "bin", name), folder / "bin" / name)
+    shutil.copytree(os.path.join(build, "share"), folder / "share", ignore=shutil.ignore_patterns("__pycache__"))
+    subprocess.check_call(["chmod", "-R", "a+rX", str(folder / "bin"), str(folder / "share")])
+    for parent in [folder, *folder.parents]:  # pytest's folders are private to who runs it
+        if str(parent).startswith("/tmp/"):
+            os.chmod(parent, 0o755)
+    return str(folder / "bin" / "trainyard")
+
+
+PLAIN_USER = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+
+
 class Yard:
     """`prefix` goes before the program: setpriv, to be another user."""
 
-    def __init__(self, folder, prefix=()):
+    def __init__(self, folder, prefix=(), program=BIN):
         self.home = str(folder / "state")
         self.work = str(folder / "work")
-        self.prefix = list(prefix)
+        self.command = [*prefix, program]
         os.mkdir(self.work)
         self.env = {"HOME": str(folder), "PATH": "/usr/bin:/bin", "TRAINYARD_HOME": self.home}
 
     def start(self, *words, cwd=None, env=None, **more):
-        return subprocess.Popen([*self.prefix, BIN, *words], cwd=cwd or self.work, env={**self.env, **(env or {})},
+        return subprocess.Popen([*self.command, *words], cwd=cwd or self.work, env={**self.env, **(env or {})},
                                 stdin=more.pop("stdin", subprocess.DEVNULL), stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, **more)
 
