@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/text.h"
+#include "cli/answer.h"
 #include "cli/commands.h"
 #include "cli/demo_facts.h"
 #include "cli/files.h"
@@ -32,21 +33,6 @@ const Option kOptions[] = {
     {"--report", Option::Takes::kValue, "FILE", "cli.demo.report"},
 };
 
-std::string Text(const json::value& object, const char* key) {
-  const json::value* value = object.is_object() ? object.as_object().if_contains(key) : nullptr;
-  return value != nullptr && value->is_string() ? std::string(value->as_string()) : std::string();
-}
-
-std::optional<double> Number(const json::value& object, const char* key) {
-  const json::value* value = object.is_object() ? object.as_object().if_contains(key) : nullptr;
-  if (value == nullptr || !value->is_number()) return std::nullopt;
-  return value->to_number<double>();
-}
-
-const json::value* Member(const json::value& object, const char* key) {
-  return object.is_object() ? object.as_object().if_contains(key) : nullptr;
-}
-
 std::string Bar(double fraction) {
   const int full = static_cast<int>(std::clamp(fraction, 0.0, 1.0) * 20 + 0.5);
   std::string bar;
@@ -64,7 +50,7 @@ class LiveTable {
     if (!caller_.out_is_terminal) {  // a log gets a block each time a state changes, not ten a second
       std::string states;
       for (const json::value& task : tasks)
-        states += Text(task, "state") + std::to_string(Number(task, "attempt").value_or(0)) + ";";
+        states += TextAt(task, "state") + std::to_string(RealAt(task, "attempt").value_or(0)) + ";";
       if (states == states_) return;
       states_ = states;
       caller_.Print(text + "\n");
@@ -86,10 +72,10 @@ class LiveTable {
                      {title(msg::CliDemoLeft{})}};
     for (const json::value& task : tasks) {
       std::vector<std::string> row;
-      row.push_back(Printable(Text(task, "name")));
+      row.push_back(Printable(TextAt(task, "name")));
       row.push_back(StateText(caller_, task));
       row.push_back(DevicesText(task));
-      const std::optional<double> attempt = Number(task, "attempt");
+      const std::optional<double> attempt = RealAt(task, "attempt");
       row.push_back(attempt ? std::to_string(static_cast<int>(*attempt)) : "");
       row.push_back(Progress(task));
       row.push_back(LossText(task));
@@ -112,13 +98,13 @@ class LiveTable {
   }
 
   static std::string Progress(const json::value& task) {
-    const json::value* progress = Member(task, "progress");
+    const json::value* progress = At(task, "progress");
     if (progress == nullptr || !progress->is_object()) return "";
-    const std::optional<double> done = Number(*progress, "done"), total = Number(*progress, "total");
+    const std::optional<double> done = RealAt(*progress, "done"), total = RealAt(*progress, "total");
     if (!done) return "";
     std::string text = std::to_string(static_cast<int64_t>(*done));
     if (total) text += "/" + std::to_string(static_cast<int64_t>(*total));
-    text += " " + Text(*progress, "unit");
+    text += " " + TextAt(*progress, "unit");
     return total && *total > 0 ? Bar(*done / *total) + " " + text : text;
   }
 
@@ -166,10 +152,10 @@ Result<json::array> AllEvents(Link& link) {
   while (true) {
     Result<json::value> page = link.Get("/api/v1/events?limit=1000&since=" + std::to_string(since));
     if (!page) return Forward(page.error());
-    const json::value* items = Member(*page, "items");
-    if (items == nullptr || items->as_array().empty()) return events;
-    for (const json::value& item : items->as_array()) events.push_back(item);
-    since = events.back().as_object().at("seq").to_number<int64_t>();
+    const json::array& items = ItemsAt(*page, "items");
+    if (items.empty()) return events;
+    for (const json::value& item : items) events.push_back(item);
+    since = IntAt(events.back(), "seq").value_or(0);
   }
 }
 
@@ -186,11 +172,11 @@ json::object Report(const std::vector<DemoFact>& facts, const json::array& tasks
   for (const json::value& task : tasks) {
     json::object row;
     for (const char* key : {"name", "devices", "outcome"}) {
-      if (const json::value* value = Member(task, key)) row[key] = *value;
+      if (const json::value* value = At(task, key)) row[key] = *value;
     }
-    const json::value* attempts = Member(task, "attempts");
+    const json::value* attempts = At(task, "attempts");
     row["attempts"] = attempts != nullptr && attempts->is_array() ? attempts->as_array().size() : 0;
-    const std::vector<double> losses = LossesOf(events, task.as_object().at("id").to_number<int64_t>());
+    const std::vector<double> losses = LossesOf(events, IntAt(task, "id").value_or(0));
     row["first_loss"] = losses.empty() ? json::value(nullptr) : json::value(losses.front());
     row["last_loss"] = losses.empty() ? json::value(nullptr) : json::value(losses.back());
     rows.push_back(std::move(row));
@@ -205,8 +191,8 @@ Result<json::array> Rows(Link& link, const std::vector<int64_t>& ids) {
   if (!list) return Forward(list.error());
   json::array rows;
   for (int64_t id : ids) {
-    for (const json::value& task : list->at("items").as_array()) {
-      if (task.at("id").to_number<int64_t>() == id) rows.push_back(task);
+    for (const json::value& task : ItemsAt(*list, "items")) {
+      if (IntAt(task, "id").value_or(0) == id) rows.push_back(task);
     }
   }
   return rows;
@@ -252,7 +238,7 @@ class Demo {
       (*task)["priority"] = wanted.priority;
       Result<json::value> receipt = link.Post("/api/v1/tasks", *task);
       if (!receipt) return Forward(receipt.error());
-      ids.push_back(receipt->at("id").to_number<int64_t>());
+      ids.push_back(IntAt(*receipt, "id").value_or(0));
     }
     LiveTable table(caller_);
     json::array rows;
@@ -263,7 +249,7 @@ class Demo {
       rows = std::move(*now);
       table.Show(rows);
       const bool over = std::all_of(rows.begin(), rows.end(),
-                                    [](const json::value& row) { return Text(row, "state") == "ended"; });
+                                    [](const json::value& row) { return TextAt(row, "state") == "ended"; });
       if (over && rows.size() == ids.size()) break;
       std::this_thread::sleep_for(milliseconds(200));
     }
@@ -300,7 +286,7 @@ class Demo {
       (void)link->Post("/api/v1/tasks/cancel", json::object{{"all", true}});
       while (true) {  // its tasks end first: the folder goes with them
         Result<json::value> list = link->Get("/api/v1/tasks?state=open&limit=10");
-        if (!list || list->at("items").as_array().empty()) break;
+        if (!list || ItemsAt(*list, "items").empty()) break;
         std::this_thread::sleep_for(milliseconds(100));
       }
       (void)link->Post("/api/v1/down", json::object{});

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/table.h"
 
 namespace ty {
@@ -11,24 +12,6 @@ namespace {
 
 constexpr size_t kLongestLine = 65536;
 constexpr char32_t kReplacement = 0xFFFD;
-
-void Append(std::string& out, char32_t code) {
-  if (code < 0x80) {
-    out += static_cast<char>(code);
-  } else if (code < 0x800) {
-    out += static_cast<char>(0xC0 | code >> 6);
-    out += static_cast<char>(0x80 | (code & 0x3F));
-  } else if (code < 0x10000) {
-    out += static_cast<char>(0xE0 | code >> 12);
-    out += static_cast<char>(0x80 | (code >> 6 & 0x3F));
-    out += static_cast<char>(0x80 | (code & 0x3F));
-  } else {
-    out += static_cast<char>(0xF0 | code >> 18);
-    out += static_cast<char>(0x80 | (code >> 12 & 0x3F));
-    out += static_cast<char>(0x80 | (code >> 6 & 0x3F));
-    out += static_cast<char>(0x80 | (code & 0x3F));
-  }
-}
 
 size_t LengthOf(unsigned char first) {
   return first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
@@ -178,7 +161,7 @@ void LogView::EndControl(char final) {
 
 std::string LogView::LineText() const {
   std::string text;
-  for (char32_t letter : line_) Append(text, letter);
+  for (char32_t letter : line_) AppendUtf8(text, letter);
   return text;
 }
 

@@ -1,5 +1,6 @@
 #include "daemon/daemon.h"
 
+#include <errno.h>
 #include <malloc.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -213,7 +214,9 @@ int RunDaemon(const DaemonOptions& options) {
   local.shim_program = ProgramFolder() + "/trainyard-shim";
   local.instance = *instance;
   if (access(local.shim_program.c_str(), X_OK) != 0) {
-    return herald.Refuse(Error{Code::kUnavailable, msg::DaemonNoShim{.path = local.shim_program}, {}});
+    const Message why = errno == EACCES ? Message(msg::DaemonShimDenied{.path = local.shim_program})
+                                        : Message(msg::DaemonNoShim{.path = local.shim_program});
+    return herald.Refuse(Error{Code::kUnavailable, why, {}});
   }
   Result<std::unique_ptr<Engine>> engine =
       OpenLocalEngine(local, [&inbox](AttemptNews news) { inbox.Post(std::move(news)); });

@@ -148,23 +148,31 @@ Status ToSeen(std::string_view text, Attempt& attempt) {
   if (!json) return Forward(json.error());
   const auto* seen = json->if_object();
   if (seen == nullptr) return {};
-  if (const auto* progress = seen->if_contains("progress"); progress != nullptr && progress->is_object()) {
-    const boost::json::object& told = progress->get_object();
-    Progress read;
-    if (const auto* done = told.if_contains("done")) read.done = done->to_number<double>();
-    if (const auto* total = told.if_contains("total")) read.total = total->to_number<double>();
-    if (const auto* unit = told.if_contains("unit")) read.unit = std::string(unit->as_string());
-    if (const auto* phase = told.if_contains("phase")) read.phase = std::string(phase->as_string());
-    attempt.progress = std::move(read);
+  auto number = [](const boost::json::value* value) {
+    return value != nullptr && value->is_number() ? std::optional(value->to_number<double>()) : std::nullopt;
+  };
+  auto word = [](const boost::json::value* value) {
+    const auto* string = value == nullptr ? nullptr : value->if_string();
+    return string == nullptr ? std::string() : std::string(string->data(), string->size());
+  };
+  const boost::json::value* progress = seen->if_contains("progress");
+  if (const auto* told = progress == nullptr ? nullptr : progress->if_object()) {
+    attempt.progress =
+        Progress{number(told->if_contains("done")).value_or(0), number(told->if_contains("total")),
+                 word(told->if_contains("unit")), word(told->if_contains("phase"))};
   }
-  if (const auto* metrics = seen->if_contains("metrics"); metrics != nullptr && metrics->is_array()) {
-    for (const boost::json::value& metric : metrics->get_array())
-      attempt.metrics.emplace_back(std::string(metric.at(0).as_string()),
-                                   std::bit_cast<double>(metric.at(1).to_number<int64_t>()));
+  const boost::json::value* metrics = seen->if_contains("metrics");
+  if (const auto* list = metrics == nullptr ? nullptr : metrics->if_array()) {
+    for (const boost::json::value& metric : *list) {
+      const auto* pair = metric.if_array();
+      if (pair == nullptr || pair->size() != 2 || !(*pair)[1].is_int64()) continue;
+      attempt.metrics.emplace_back(word(&(*pair)[0]), std::bit_cast<double>((*pair)[1].get_int64()));
+    }
   }
-  if (const auto* files = seen->if_contains("changed_code"); files != nullptr && files->is_array()) {
-    for (const boost::json::value& file : files->get_array())
-      if (Result<std::string> word = WordFromJson(file, "")) attempt.changed_code.push_back(std::move(*word));
+  const boost::json::value* files = seen->if_contains("changed_code");
+  if (const auto* list = files == nullptr ? nullptr : files->if_array()) {
+    for (const boost::json::value& file : *list)
+      if (Result<std::string> name = WordFromJson(file, "")) attempt.changed_code.push_back(std::move(*name));
   }
   return {};
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "base/utf8.h"
 
 namespace ty {
 
@@ -12,29 +13,11 @@ constexpr char32_t kBroken = 0xFFFD;
 constexpr size_t kMostParameters = 64;
 constexpr size_t kMostString = 4096;  // a title that never ends must not swallow the log
 
-void Append(std::string& out, char32_t code) {
-  if (code < 0x80) {
-    out += static_cast<char>(code);
-  } else if (code < 0x800) {
-    out += static_cast<char>(0xC0 | code >> 6);
-    out += static_cast<char>(0x80 | (code & 0x3F));
-  } else if (code < 0x10000) {
-    out += static_cast<char>(0xE0 | code >> 12);
-    out += static_cast<char>(0x80 | (code >> 6 & 0x3F));
-    out += static_cast<char>(0x80 | (code & 0x3F));
-  } else {
-    out += static_cast<char>(0xF0 | code >> 18);
-    out += static_cast<char>(0x80 | (code >> 12 & 0x3F));
-    out += static_cast<char>(0x80 | (code >> 6 & 0x3F));
-    out += static_cast<char>(0x80 | (code & 0x3F));
-  }
-}
-
 int Width(char32_t code) {
   // The blocks that bars are drawn with come by the million; they are narrow.
   if (code < 0x300 || (code >= 0x2190 && code < 0x2600) || code == kBroken) return 1;
   std::string text;
-  Append(text, code);
+  AppendUtf8(text, code);
   return DisplayWidth(text);
 }
 
@@ -299,8 +282,8 @@ std::string_view Terminal::Show(const Row& row) const {
   }
   shown_.resize(plain);
   for (size_t i = plain; i < row.cells.size(); ++i) {
-    if (row.cells[i].base != 0) Append(shown_, row.cells[i].base);
-    if (row.cells[i].mark != 0) Append(shown_, row.cells[i].mark);
+    if (row.cells[i].base != 0) AppendUtf8(shown_, row.cells[i].base);
+    if (row.cells[i].mark != 0) AppendUtf8(shown_, row.cells[i].mark);
   }
   const size_t last = shown_.find_last_not_of(' ');
   shown_.resize(last == std::string::npos ? 0 : last + 1);
