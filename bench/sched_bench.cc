@@ -13,9 +13,10 @@ namespace {
 constexpr int kTasks = 100'000;
 constexpr int kDevices = 1'000;
 
-enum Shape : int { kOneShape, kAllShapes, kAllPriorities, kMixed };
+enum Shape : int { kOneShape, kAllShapes, kAllPriorities, kMixed, kHalves, kAllFloors, kAllParts };
 enum Load : int { kAllFree, kAllBusy, kHalfFree };
-constexpr const char* kShapeNames[] = {"one_shape", "all_shapes_differ", "all_priorities_differ", "mixed"};
+constexpr const char* kShapeNames[] = {"one_shape", "all_shapes_differ", "all_priorities_differ", "mixed",
+                                       "halves",    "all_floors_differ", "all_parts_differ"};
 constexpr const char* kLoadNames[] = {"all_free", "all_busy", "half_free"};
 
 ReadyTask TaskOf(int shape, int i, std::mt19937& random) {
@@ -36,6 +37,16 @@ ReadyTask TaskOf(int shape, int i, std::mt19937& random) {
       task.gpus.counts = {static_cast<int>(random() % 5 == 0 ? 0 : 1 << random() % 4)};
       task.cpus = 1 + static_cast<int>(random() % 16);
       break;
+    case kHalves:
+      task.wish.share = {500, ShareMode::kTogether};
+      break;
+    case kAllFloors:
+      task.wish.memory = (kTasks - i) * (int64_t{90} << 30) / kTasks;
+      break;
+    case kAllParts:
+      task.wish.share = {1 + i % 999, ShareMode::kTogether};
+      task.wish.memory = i;
+      break;
     default:
       break;
   }
@@ -52,7 +63,10 @@ struct Yard {
     for (int i = 0; i < kTasks; ++i) ready.Insert(TaskOf(shape, i, random));
     for (int i = 0; i < kDevices; ++i) {
       devices[i].id = "cpu:" + std::to_string(i);
-      if (load == kAllBusy || (load == kHalfFree && i % 2 == 0)) devices[i].holder = TaskId{1'000'000 + i};
+      devices[i].memory = int64_t{i % 3 == 0 ? 80 : 24} << 30;
+      devices[i].strength = i % 3 == 0 ? 2 : 1;
+      if (load == kAllBusy || (load == kHalfFree && i % 2 == 0))
+        devices[i].tenants = {{TaskId{1'000'000 + i}}};
     }
     if (load == kAllBusy) cores_used = 64;
   }
@@ -72,7 +86,8 @@ void BM_Decide(benchmark::State& state) {
   state.counters["starts"] = static_cast<double>(starts);
 }
 BENCHMARK(BM_Decide)
-    ->ArgsProduct({{kOneShape, kAllShapes, kAllPriorities, kMixed}, {kAllFree, kAllBusy, kHalfFree}})
+    ->ArgsProduct({{kOneShape, kAllShapes, kAllPriorities, kMixed, kHalves, kAllFloors, kAllParts},
+                   {kAllFree, kAllBusy, kHalfFree}})
     ->Unit(benchmark::kMillisecond);
 
 void BM_Explain(benchmark::State& state) {

@@ -33,6 +33,7 @@ struct AttemptPaths {
   std::string Decision() const { return folder + "/decision"; }
   std::string Control() const { return folder + "/ctl.sock"; }
   std::string Log() const { return folder + "/log"; }
+  std::string Log(int rank) const { return Log() + "." + std::to_string(rank); }  // with ranks, instead
   std::string LogIndex() const { return folder + "/log.idx"; }
   std::string Head() const { return folder + "/head.json"; }
   std::string Files() const { return folder + "/files"; }

@@ -31,6 +31,7 @@ int Act(Caller& caller, const ActRequest& request, const char* done) {
   if (!request.tag.empty()) body["tag"] = request.tag;
   if (request.all) body["all"] = true;
   if (!request.priority.empty()) body["priority"] = request.priority;
+  if (request.first) body["first"] = true;
   auto answer = link->Post(std::string("/api/v1/tasks/") + request.route, body);
   if (!answer) return caller.Complain(answer.error());
   if (caller.json) caller.Print(json::serialize(*answer) + "\n");

@@ -18,6 +18,7 @@ struct ActRequest {
   std::string tag;
   bool all = false;
   std::string priority;
+  bool first = false;
 };
 
 // Sends it and tells about each task in the words of `done`, a message id with {task}.

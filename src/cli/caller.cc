@@ -18,6 +18,11 @@ std::string OptionOf(const std::string& field) {
   };
   static constexpr Pair kOptions[] = {
       {"/resources/gpus", "--gpus"},
+      {"/resources/share", "--share"},
+      {"/resources/gpu_memory", "--gpu-memory"},
+      {"/resources/exclusive", "--exclusive"},
+      {"/resources/gpu_ids", "--gpu-ids"},
+      {"/ranks", "--ranks"},
       {"/resources/cpus", "--cpus"},
       {"/resources/memory", "--mem"},
       {"/limits/time", "--time"},

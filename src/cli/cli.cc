@@ -50,7 +50,8 @@ Error UnknownCommand(const std::string& word) {
   if (StartsWithLongDash(word)) return {Code::kInvalid, msg::CliLongDash{.word = word}, {}};
   if (word[0] == '-') return {Code::kInvalid, msg::CliUnknownOption{.option = word, .command = ""}, {}};
   std::vector<std::string> names;
-  for (const Command* command : Commands()) names.emplace_back(command->name);
+  for (const Command* command : Commands())
+    if (*command->about) names.emplace_back(command->name);
   std::string nearest = Nearest(word, names);
   if (nearest.empty()) return {Code::kInvalid, msg::CliUnknownCommand{.word = word}, {}};
   return {Code::kInvalid, msg::CliUnknownCommandNear{.word = word, .nearest = nearest}, {}};

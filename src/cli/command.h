@@ -24,7 +24,7 @@ struct Option {
 struct Command {
   const char* name;
   const char* words;  // what follows the options, for the help: "ID…"
-  const char* about;  // message id: one line
+  const char* about;  // message id: one line; empty for one that people do not type
   std::span<const Option> options;
   int (*run)(Caller&, const Invocation&);
   bool cuts = false;  // options stop at the first other word; the rest is kept byte for byte
@@ -56,6 +56,7 @@ const Command* FindCommand(std::string_view name);
 extern const Command kUpCommand, kDownCommand, kStatusCommand, kDoctorCommand, kRunCommand, kSubmitCommand,
     kLsCommand, kShowCommand, kWhyCommand, kLogsCommand, kWaitCommand, kCancelCommand, kHoldCommand,
     kReleaseCommand, kRetryCommand, kPriorityCommand, kPauseCommand, kResumeCommand, kRmCommand,
-    kDevicesCommand, kEventsCommand, kConfigCommand, kVersionCommand, kDemoCommand;
+    kDevicesCommand, kEventsCommand, kConfigCommand, kVersionCommand, kDemoCommand, kCompletionCommand,
+    kCompleteWordsCommand;
 
 }  // namespace ty

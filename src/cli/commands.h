@@ -6,10 +6,12 @@
 namespace ty {
 
 inline constexpr const Command* kCommands[] = {
-    &kRunCommand,   &kSubmitCommand, &kLsCommand,     &kShowCommand,    &kWhyCommand,    &kLogsCommand,
-    &kWaitCommand,  &kCancelCommand, &kHoldCommand,   &kReleaseCommand, &kRetryCommand,  &kPriorityCommand,
-    &kPauseCommand, &kResumeCommand, &kRmCommand,     &kDevicesCommand, &kEventsCommand, &kDemoCommand,
-    &kUpCommand,    &kDownCommand,   &kStatusCommand, &kDoctorCommand,  &kConfigCommand, &kVersionCommand,
+    &kRunCommand,           &kSubmitCommand,   &kLsCommand,     &kShowCommand,       &kWhyCommand,
+    &kLogsCommand,          &kWaitCommand,     &kCancelCommand, &kHoldCommand,       &kReleaseCommand,
+    &kRetryCommand,         &kPriorityCommand, &kPauseCommand,  &kResumeCommand,     &kRmCommand,
+    &kDevicesCommand,       &kEventsCommand,   &kDemoCommand,   &kUpCommand,         &kDownCommand,
+    &kStatusCommand,        &kDoctorCommand,   &kConfigCommand, &kCompletionCommand, &kVersionCommand,
+    &kCompleteWordsCommand,
 };
 
 }  // namespace ty

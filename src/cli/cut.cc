@@ -17,20 +17,11 @@ void EachName(const Option& option, Visit visit) {
   }
 }
 
-const Option* Find(std::string_view name, const std::vector<Option>& options) {
-  for (const Option& option : options) {
-    bool found = false;
-    EachName(option, [&](std::string_view each) { found = found || each == name; });
-    if (found) return &option;
-  }
-  return nullptr;
-}
-
 enum class Eats : unsigned char { kUnknown, kItself, kNext };
 
 Eats LongEats(std::string_view word, const std::vector<Option>& options) {
   size_t equals = word.find('=');
-  const Option* option = Find(word.substr(0, equals), options);
+  const Option* option = FindOption(word.substr(0, equals), options);
   if (!option) return Eats::kUnknown;
   if (option->takes == Option::Takes::kNothing)
     return equals == std::string_view::npos ? Eats::kItself : Eats::kUnknown;
@@ -40,7 +31,7 @@ Eats LongEats(std::string_view word, const std::vector<Option>& options) {
 // "-f", "-fq" (flags together), "-nNAME", "-n NAME".
 Eats ShortEats(std::string_view word, const std::vector<Option>& options) {
   for (size_t i = 1; i < word.size(); ++i) {
-    const Option* option = Find("-" + std::string(1, word[i]), options);
+    const Option* option = FindOption("-" + std::string(1, word[i]), options);
     if (!option) return Eats::kUnknown;
     if (option->takes != Option::Takes::kNothing) return i + 1 == word.size() ? Eats::kNext : Eats::kItself;
   }
@@ -48,6 +39,22 @@ Eats ShortEats(std::string_view word, const std::vector<Option>& options) {
 }
 
 }  // namespace
+
+const Option* FindOption(std::string_view name, const std::vector<Option>& options) {
+  for (const Option& option : options) {
+    bool found = false;
+    EachName(option, [&](std::string_view each) { found = found || each == name; });
+    if (found) return &option;
+  }
+  return nullptr;
+}
+
+const Option* TakesNext(std::string_view word, const std::vector<Option>& options) {
+  if (word.size() < 2 || word[0] != '-') return nullptr;
+  bool is_long = word[1] == '-';
+  if ((is_long ? LongEats(word, options) : ShortEats(word, options)) != Eats::kNext) return nullptr;
+  return is_long ? FindOption(word, options) : FindOption("-" + std::string(1, word.back()), options);
+}
 
 bool StartsWithLongDash(std::string_view word) {
   for (const char* dash : {"—", "–", "―", "−", "－", "‐", "‑", "‒", "﹣"})

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/json.hpp>
+
 #include "cli/parse.h"
 #include "cli/task_request.h"
 
@@ -83,6 +85,51 @@ TEST(RunWords, ALongDashTypedForTwoHyphensIsNamed) {
 TEST(RunWords, AnOptionWithoutItsValueIsRefused) {
   EXPECT_EQ(Refusal({"-n"}), "cli.needs_value");
   EXPECT_EQ(Refusal({"--wait", "--time"}), "cli.needs_value");
+}
+
+// ---- What the shell makes of braces.
+
+std::string Braces(const Words& words) {
+  const Command run = {"run", "", "", kTaskOptions, nullptr, true};
+  auto invocation = Parse(run, words);
+  if (!invocation) return invocation.error().message.id;
+  Status fine = CheckBraces(*invocation, invocation->words);
+  if (fine) return "taken";
+  return std::get<std::string>(fine.error().message.args.at(1).second);
+}
+
+TEST(Braces, SpreadByTheShellAreToldToBeQuoted) {
+  EXPECT_EQ(Braces({"-g", "1", "2", "4", "python3", "train.py"}), "1,2,4");  // -g {1,2,4}
+  EXPECT_EQ(Braces({"--gpus=1", "--gpus=2", "python3"}), "1,2");             // --gpus={1,2}
+  EXPECT_EQ(Braces({"-g", "{1,2,4}", "python3", "4"}), "taken");
+  EXPECT_EQ(Braces({"-g", "2", "python3", "4"}), "taken");
+  EXPECT_EQ(Braces({"python3", "1", "2"}), "taken");
+}
+
+TEST(TaskOptions, WhatIsWantedOfDevicesBecomesThatOfTheApi) {
+  const Command run = {"run", "", "", kTaskOptions, nullptr, true};
+  auto invocation = Parse(run, {"--ranks", "--share", "0.5:turns:3s", "--gpu-memory", "8G", "--exclusive",
+                                "--gpu-ids", "index", "prog"});
+  ASSERT_TRUE(invocation);
+  boost::json::object task;
+  ASSERT_TRUE(ApplyTaskOptions(*invocation, Time(), task));
+  EXPECT_EQ(boost::json::serialize(task.at("resources")),
+            R"({"share":"0.5:turns:3s","gpu_memory":8589934592,"gpu_ids":"index","exclusive":true})");
+  EXPECT_EQ(task.at("ranks"), boost::json::value(true));
+}
+
+TEST(TaskOptions, ABadWishNamesItsValue) {
+  auto refusal = [](const Words& words) {
+    const Command run = {"run", "", "", kTaskOptions, nullptr, true};
+    auto invocation = Parse(run, words);
+    boost::json::object task;
+    Status applied = ApplyTaskOptions(*invocation, Time(), task);
+    return applied ? "taken" : applied.error().message.id;
+  };
+  EXPECT_EQ(refusal({"--share", "1.5", "prog"}), "spec.share");
+  EXPECT_EQ(refusal({"--share", "0.5:alone", "prog"}), "spec.share");
+  EXPECT_EQ(refusal({"--gpu-memory", "much", "prog"}), "cli.gpu_memory");
+  EXPECT_EQ(refusal({"--gpu-ids", "name", "prog"}), "cli.gpu_ids");
 }
 
 // ---- The parser, on the words of a command that is not cut.

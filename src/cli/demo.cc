@@ -1,6 +1,5 @@
 // trainyard demo: the main job on a yard of its own, which never touches the user's.
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <boost/json.hpp>
@@ -10,14 +9,16 @@
 #include "base/text.h"
 #include "cli/answer.h"
 #include "cli/commands.h"
+#include "cli/demo_devices.h"
 #include "cli/demo_facts.h"
+#include "cli/demo_table.h"
+#include "cli/device_text.h"
 #include "cli/files.h"
 #include "cli/interrupt.h"
 #include "cli/link.h"
 #include "cli/recipe.h"
 #include "cli/start.h"
 #include "cli/table.h"
-#include "cli/task_text.h"
 #include "msg/cli.h"
 #include "posix/files.h"
 
@@ -27,115 +28,60 @@ namespace {
 
 namespace json = boost::json;
 
+constexpr milliseconds kLook(200);
+
 const Option kOptions[] = {
     {"--once", Option::Takes::kNothing, "", "cli.demo.once"},
     {"--no-open", Option::Takes::kNothing, "", "cli.demo.no_open"},
     {"--report", Option::Takes::kValue, "FILE", "cli.demo.report"},
 };
 
-std::string Bar(double fraction) {
-  const int full = static_cast<int>(std::clamp(fraction, 0.0, 1.0) * 20 + 0.5);
-  std::string bar;
-  for (int i = 0; i < 20; i++) bar += i < full ? "█" : "░";
-  return bar;
-}
-
-// One row a task: what it does, where, how far, how well, how long still.
-class LiveTable {
- public:
-  explicit LiveTable(const Caller& caller) : caller_(caller) {}
-
-  void Show(const json::array& tasks) {
-    const std::string text = Draw(tasks);
-    if (!caller_.out_is_terminal) {  // a log gets a block each time a state changes, not ten a second
-      std::string states;
-      for (const json::value& task : tasks)
-        states += TextAt(task, "state") + std::to_string(RealAt(task, "attempt").value_or(0)) + ";";
-      if (states == states_) return;
-      states_ = states;
-      caller_.Print(text + "\n");
-      return;
-    }
-    std::string screen;
-    if (lines_ > 0) screen = "\x1b[" + std::to_string(lines_) + "A\x1b[J";
-    lines_ = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
-    caller_.Print(screen + text);
-  }
-
- private:
-  std::string Draw(const json::array& tasks) const {
-    auto title = [&](const Message& message) { return caller_.Words(message); };
-    Table table;
-    table.columns = {{title(msg::CliDemoTask{})},     {title(msg::CliDemoState{})},
-                     {title(msg::CliDemoDevice{})},   {title(msg::CliDemoRun{})},
-                     {title(msg::CliDemoProgress{})}, {title(msg::CliDemoLoss{})},
-                     {title(msg::CliDemoLeft{})}};
-    for (const json::value& task : tasks) {
-      std::vector<std::string> row;
-      row.push_back(Printable(TextAt(task, "name")));
-      row.push_back(StateText(caller_, task));
-      row.push_back(DevicesText(task));
-      const std::optional<double> attempt = RealAt(task, "attempt");
-      row.push_back(attempt ? std::to_string(static_cast<int>(*attempt)) : "");
-      row.push_back(Progress(task));
-      row.push_back(LossText(task));
-      row.push_back(TimeLeftText(caller_, task));
-      table.rows.push_back(std::move(row));
-    }
-    // Painted line by line, after the layout: escapes have no width.
-    const std::string text = table.Text(caller_.width);
-    std::string painted;
-    size_t line = 0;
-    for (size_t start = 0; start < text.size(); line++) {
-      const size_t end = std::min(text.find('\n', start), text.size());
-      const Paint paint = line == 0              ? Paint::kBold
-                          : line <= tasks.size() ? StatePaint(tasks[line - 1])
-                                                 : Paint::kPlain;
-      painted += caller_.Painted(paint, std::string_view(text).substr(start, end - start)) + "\n";
-      start = end + 1;
-    }
-    return painted;
-  }
-
-  static std::string Progress(const json::value& task) {
-    const json::value* progress = At(task, "progress");
-    if (progress == nullptr || !progress->is_object()) return "";
-    const std::optional<double> done = RealAt(*progress, "done"), total = RealAt(*progress, "total");
-    if (!done) return "";
-    std::string text = std::to_string(static_cast<int64_t>(*done));
-    if (total) text += "/" + std::to_string(static_cast<int64_t>(*total));
-    text += " " + TextAt(*progress, "unit");
-    return total && *total > 0 ? Bar(*done / *total) + " " + text : text;
-  }
-
-  const Caller& caller_;
-  int lines_ = 0;
-  std::string states_;
-};
+constexpr Duration kSlice = seconds(1);  // short, so that there are turns enough on a fast machine too
+constexpr const char* kHalfInTurns = "0.5:turns:1s";
 
 Message Words(std::string_view fact) {
   if (fact == "a_exclusive") return msg::CliDemoFactAExclusive{};
   if (fact == "a_restarted_from_checkpoint") return msg::CliDemoFactARestartedFromCheckpoint{};
-  if (fact == "c_started_when_b_freed") return msg::CliDemoFactCStartedWhenBFreed{};
-  return msg::CliDemoFactAllSucceeded{};
+  if (fact == "b_c_shared") return msg::CliDemoFactBCShared{};
+  if (fact == "b_c_took_turns") return msg::CliDemoFactBCTookTurns{};
+  if (fact == "c_alone_after_b") return msg::CliDemoFactCAloneAfterB{};
+  return msg::CliDemoFactCRateUpAfterB{};
 }
 
 struct Wanted {
   const char* name;
   const char* recipe;
   const char* priority;
+  const char* share;  // empty: a whole device
   std::vector<std::pair<std::string, std::string>> values;
 };
 
-// B is short, so that C finds its slot free while A is still at work; A fails once, late, and goes on by
-// itself.
-const std::vector<Wanted>& Trainings() {
-  static const std::vector<Wanted> trainings = {
-      {"A-digits-cnn", "digits-cnn", "high", {{"fail_once_at_epoch", "20"}}},
-      {"B-digits-mlp", "digits-mlp", "normal", {{"epochs", "30"}}},
-      {"C-char-transformer", "char-transformer", "normal", {}},
+// A fails once, late, and goes on by itself. B needs half as long as C: beside each other both get half of
+// the time, so about as much of C is left when B ends as has been done. GPUs are faster, but take longer to
+// begin.
+std::vector<Wanted> Trainings(bool gpus) {
+  auto on = [gpus](const char* cpu, const char* gpu) { return std::string(gpus ? gpu : cpu); };
+  return {
+      {"A-digits-cnn",
+       "digits-cnn",
+       "high",
+       "",
+       {{"epochs", on("24", "100")}, {"fail_once_at_epoch", on("20", "80")}}},
+      {"B-digits-mlp", "digits-mlp", "normal", kHalfInTurns, {{"epochs", on("60", "120")}}},
+      {"C-char-transformer", "char-transformer", "normal", kHalfInTurns, {{"epochs", on("18", "130")}}},
   };
-  return trainings;
+}
+
+Result<json::object> TaskOf(const Wanted& wanted) {
+  Result<json::object> task = TaskOfRecipe(ShareFolder() + "/recipes/" + wanted.recipe, wanted.values);
+  if (!task) return task;
+  (*task)["name"] = wanted.name;
+  (*task)["priority"] = wanted.priority;
+  if (*wanted.share == 0) return task;
+  json::value& resources = (*task)["resources"];
+  if (!resources.is_object()) resources = json::object();
+  resources.get_object()["share"] = wanted.share;
+  return task;
 }
 
 Result<std::string> MakeHome() {
@@ -159,13 +105,20 @@ Result<json::array> AllEvents(Link& link) {
   }
 }
 
+// Measured facts tell what was measured; null when nothing could be.
+json::value ValueOf(const DemoFact& fact) {
+  if (fact.number) return *fact.number;
+  if (fact.measured) return nullptr;
+  return fact.holds;
+}
+
 json::object Report(const std::vector<DemoFact>& facts, const json::array& tasks, const json::array& events) {
   json::object report{{"version", 1}};
   json::object told;
   for (const DemoFact& fact : facts) {
     json::array seqs;
     for (int64_t seq : fact.events) seqs.emplace_back(seq);
-    told[fact.name] = json::object{{"value", fact.holds}, {"events", std::move(seqs)}};
+    told[fact.name] = json::object{{"value", ValueOf(fact)}, {"events", std::move(seqs)}};
   }
   report["facts"] = std::move(told);
   json::array rows;
@@ -211,88 +164,140 @@ class Demo {
       return caller_.Complain(
           Error{Code::kInvalid, msg::CliDemoReportUnwritable{.file = report_}, "--report"});
     }
+    DemoDevices devices = ChooseDemoDevices();
     Result<std::string> home = MakeHome();
     if (!home) return caller_.Complain(home.error());
     caller_.state.home = *home;
     CatchInterrupts();
-    Result<Started> started = StartYard(caller_, StartOptions{"cpu:2", "127.0.0.1:0", ""});
-    if (!started) return Finish(caller_.Complain(started.error()), false);
-    Result<Link> link = Link::Open(caller_, Link::Need::kStart);
-    if (!link) return Finish(caller_.Complain(link.error()), false);
-    Result<int> ended = Watch(*link);
-    if (!ended) {
-      Finish(0, true);
-      return Interrupted() ? 130 : caller_.Complain(ended.error());
+    Result<Link> link = StartOn(devices);
+    if (!link) {
+      EndYard();
+      return Tidy(caller_.Complain(link.error()));
     }
-    return Finish(*ended, once_);
+    Result<int> ended = Watch(*link, devices.gpus);
+    if (!ended) {
+      EndYard();
+      return Tidy(Interrupted() ? 130 : caller_.Complain(ended.error()));
+    }
+    if (!once_) {  // the yard stays, so that one can look around in it
+      caller_.Say(msg::CliDemoStays{.home = caller_.state.home});
+      return *ended;
+    }
+    EndYard();
+    return Tidy(*ended);
   }
 
  private:
-  Result<int> Watch(Link& link) {
-    caller_.Say(msg::CliDemoIntro{});
+  // On the GPUs when they turn out to be free, else on CPU slots; says which.
+  Result<Link> StartOn(DemoDevices& devices) {
+    if (devices.gpus) {
+      Result<Link> link = Start(kDemoGpus);
+      if (!link) return link;
+      Result<json::value> list = link->Get("/api/v1/devices");
+      if (!list) return Forward(list.error());
+      const json::array& items = ItemsAt(*list, "items");
+      if (BothFree(items)) {
+        caller_.Say(msg::CliDemoOnGpus{.first = NameOf(items[0]), .second = NameOf(items[1])});
+        return link;
+      }
+      EndYard();
+      devices = {false, msg::CliDemoOnCpuBusy{}};
+    }
+    caller_.Say(devices.why_not);
+    return Start(kDemoSlots);
+  }
+
+  Result<Link> Start(const char* devices) {
+    Result<Started> started = StartYard(caller_, StartOptions{devices, "127.0.0.1:0", ""});
+    if (!started) return Forward(started.error());
+    return Link::Open(caller_, Link::Need::kStart);
+  }
+
+  // "GPU0 (NVIDIA H100)"
+  static std::string NameOf(const json::value& device) {
+    const std::string name = TextAt(device, "name");
+    return Printable(LabelOf(device) + (name.empty() ? "" : " (" + name + ")"));
+  }
+
+  Result<int> Watch(Link& link, bool gpus) {
+    caller_.Say(msg::CliDemoIntro{.slice = kSlice});
     std::vector<int64_t> ids;
-    for (const Wanted& wanted : Trainings()) {
-      Result<json::object> task = TaskOfRecipe(ShareFolder() + "/recipes/" + wanted.recipe, wanted.values);
+    for (const Wanted& wanted : Trainings(gpus)) {
+      Result<json::object> task = TaskOf(wanted);
       if (!task) return Forward(task.error());
-      (*task)["name"] = wanted.name;
-      (*task)["priority"] = wanted.priority;
       Result<json::value> receipt = link.Post("/api/v1/tasks", *task);
       if (!receipt) return Forward(receipt.error());
       ids.push_back(IntAt(*receipt, "id").value_or(0));
     }
-    LiveTable table(caller_);
-    json::array rows;
-    while (true) {
-      if (Interrupted()) return Conflict(msg::CliDemoInterrupted{});
-      Result<json::array> now = Rows(link, ids);
-      if (!now) return Forward(now.error());
-      rows = std::move(*now);
-      table.Show(rows);
-      const bool over = std::all_of(rows.begin(), rows.end(),
-                                    [](const json::value& row) { return TextAt(row, "state") == "ended"; });
-      if (over && rows.size() == ids.size()) break;
-      std::this_thread::sleep_for(milliseconds(200));
-    }
-    for (size_t i = 0; i < ids.size(); i++) {  // with their attempts, which the list leaves out
-      Result<json::value> task = link.Get("/api/v1/tasks/" + std::to_string(ids[i]));
-      if (!task) return Forward(task.error());
-      rows[i] = std::move(*task);
-    }
+    Result<json::array> tasks = WatchUntilOver(link, ids);
+    if (!tasks) return Forward(tasks.error());
     Result<json::array> events = AllEvents(link);
     if (!events) return Forward(events.error());
     const std::vector<DemoFact> facts = ComputeDemoFacts(*events, DemoTasks{ids[0], ids[1], ids[2]});
-    bool all = true;
-    for (const DemoFact& fact : facts) {
-      all = all && fact.holds;
-      const std::string mark =
-          fact.holds ? caller_.Painted(Paint::kGreen, "✓") : caller_.Painted(Paint::kRed, "✗");
-      caller_.Print(mark + " " + caller_.Words(Words(fact.name)) + "\n");
-    }
-    if (SysStatus written = ReplaceFile(report_, json::serialize(Report(facts, rows, *events)) + "\n");
+    for (const DemoFact& fact : facts) Tell(fact);
+    if (SysStatus written = ReplaceFile(report_, json::serialize(Report(facts, *tasks, *events)) + "\n");
         !written) {
       return Invalid(msg::CliDemoReportUnwritable{.file = report_}, "--report");
     }
     caller_.Say(msg::CliDemoReported{.file = report_});
+    const bool all = std::all_of(facts.begin(), facts.end(), [](const DemoFact& fact) { return fact.holds; });
     return all ? kDone : kFailed;
   }
 
-  // Without --once the yard stays, so that one can look around in it.
-  int Finish(int code, bool end) {
-    if (!end && code == kDone) {
-      caller_.Say(msg::CliDemoStays{.home = caller_.state.home});
-      return code;
+  // The tasks with their attempts, which a list leaves out.
+  Result<json::array> WatchUntilOver(Link& link, const std::vector<int64_t>& ids) {
+    DemoTable table(caller_);
+    for (bool over = false; !over;) {
+      if (Interrupted()) return Conflict(msg::CliDemoInterrupted{});
+      Result<json::array> rows = Rows(link, ids);
+      if (!rows) return rows;
+      Result<json::value> devices = link.Get("/api/v1/devices");
+      if (!devices) return Forward(devices.error());
+      table.Show(*rows, ItemsAt(*devices, "items"));
+      over = rows->size() == ids.size() &&
+             std::all_of(rows->begin(), rows->end(),
+                         [](const json::value& row) { return TextAt(row, "state") == "ended"; });
+      if (!over) std::this_thread::sleep_for(kLook);
     }
-    if (Result<Link> link = Link::Open(caller_, Link::Need::kFind)) {
-      (void)link->Post("/api/v1/tasks/cancel", json::object{{"all", true}});
-      while (true) {  // its tasks end first: the folder goes with them
-        Result<json::value> list = link->Get("/api/v1/tasks?state=open&limit=10");
-        if (!list || ItemsAt(*list, "items").empty()) break;
-        std::this_thread::sleep_for(milliseconds(100));
-      }
-      (void)link->Post("/api/v1/down", json::object{});
-      WaitForEnd();
+    json::array tasks;
+    for (int64_t id : ids) {
+      Result<json::value> task = link.Get("/api/v1/tasks/" + std::to_string(id));
+      if (!task) return Forward(task.error());
+      tasks.push_back(std::move(*task));
     }
-    if (code == kDone || Interrupted()) (void)RemoveTree(caller_.state.home);
+    return tasks;
+  }
+
+  void Tell(const DemoFact& fact) const {
+    const std::string mark =
+        fact.holds ? caller_.Painted(Paint::kGreen, "✓") : caller_.Painted(Paint::kRed, "✗");
+    caller_.Print(mark + " " + caller_.Words(Words(fact.name)) + "\n");
+    if (fact.seen.empty()) return;
+    const std::string seen = Wrapped("  " + caller_.Words(fact.seen), caller_.width, 2);
+    caller_.Print(caller_.Painted(fact.holds ? Paint::kDim : Paint::kRed, seen) + "\n");
+  }
+
+  // Its tasks first: their folders go with it.
+  void EndYard() {
+    Result<Link> link = Link::Open(caller_, Link::Need::kFind);
+    if (!link) return;
+    (void)link->Post("/api/v1/tasks/cancel", json::object{{"all", true}});
+    while (true) {
+      Result<json::value> list = link->Get("/api/v1/tasks?state=open&limit=10");
+      if (!list || ItemsAt(*list, "items").empty()) break;
+      std::this_thread::sleep_for(kLook);
+    }
+    (void)link->Post("/api/v1/down", json::object{});
+    WaitForEnd();
+  }
+
+  // Nothing is left of a demo that went well or was broken off; of another, what it takes to see why.
+  int Tidy(int code) {
+    if (code == kDone || Interrupted()) {
+      (void)RemoveTree(caller_.state.home);
+    } else {
+      caller_.Note(msg::CliDemoKept{.home = caller_.state.home});
+    }
     return code;
   }
 

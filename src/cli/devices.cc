@@ -1,13 +1,15 @@
-// trainyard devices: what can be leased, and who holds it.
+// trainyard devices: what can be leased, and who uses it; hold takes one out of use, release gives it back.
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "base/text.h"
 #include "cli/answer.h"
+#include "cli/begin.h"
 #include "cli/caller.h"
 #include "cli/commands.h"
+#include "cli/device_text.h"
 #include "cli/link.h"
-#include "cli/table.h"
-#include "cli/task_text.h"
+#include "cli/select.h"
 #include "msg/cli.h"
 
 namespace ty {
@@ -15,31 +17,11 @@ namespace {
 
 namespace json = boost::json;
 
-// "0-3,8" of [0,1,2,3,8].
-std::string CpusText(const json::value& device) {
-  std::string text;
-  const json::array& cpus = ItemsAt(device, "cpus");
-  auto number = [&](size_t i) { return cpus[i].is_int64() ? cpus[i].get_int64() : -1; };
-  for (size_t i = 0; i < cpus.size();) {
-    size_t last = i;
-    while (last + 1 < cpus.size() && number(last + 1) == number(last) + 1) ++last;
-    text += (text.empty() ? "" : ",") + std::to_string(number(i));
-    if (last > i) text += "-" + std::to_string(number(last));
-    i = last + 1;
-  }
-  return text;
-}
+constexpr Option kOptions[] = {
+    {"--until", Option::Takes::kValue, "22:00|2h", "cli.option_hold_until"},
+};
 
-std::string HolderText(const Caller& caller, const json::value& device) {
-  if (!FlagAt(device, "usable")) return caller.Words(msg::CliDeviceUnusable{});
-  auto task = IntAt(device, "task");
-  if (!task) return caller.Words(msg::CliDeviceFree{});
-  std::string text = std::to_string(*task);
-  std::string name = TextAt(device, "task_name");
-  return Printable(name.empty() ? text : text + " (" + name + ")");
-}
-
-int Devices(Caller& caller, const Invocation&) {
+int List(Caller& caller) {
   auto link = Link::Open(caller, Link::Need::kFind);
   if (!link) return caller.Complain(link.error());
   auto list = link->Get("/api/v1/devices");
@@ -48,22 +30,87 @@ int Devices(Caller& caller, const Invocation&) {
     caller.Print(json::serialize(*list) + "\n");
     return kDone;
   }
-  Table table;
-  table.columns = {
-      {caller.Words(msg::CliColumnDevice{})}, {caller.Words(msg::CliColumnName{}), Table::Align::kLeft, true},
-      {"CPU", Table::Align::kLeft, true},     {caller.Words(msg::CliColumnMemory{}), Table::Align::kRight},
-      {caller.Words(msg::CliColumnTask{})},   {caller.Words(msg::CliColumnSince{})}};
-  for (const json::value& device : ItemsAt(*list, "items"))
-    table.rows.push_back({Printable(TextAt(device, "id")), Printable(TextAt(device, "name")),
-                          CpusText(device), FormatBytes(IntAt(device, "memory").value_or(0)),
-                          HolderText(caller, device), TimeText(caller, device, "since")});
-  if (table.rows.empty()) caller.Note(msg::CliNoDevices{});
-  caller.Print(table.Text(caller.width));
+  if (ItemsAt(*list, "items").empty()) caller.Note(msg::CliNoDevices{});
+  caller.Print(DevicesTable(caller, *list));
   return kDone;
+}
+
+// What --begin takes, and a plain length: 2h is from now.
+Result<Time> UntilOf(const std::string& text, Time now) {
+  auto until = ParseBegin(text, now);
+  bool bare = text.find_first_not_of("0123456789") == std::string::npos;  // 22: seconds, hours, o'clock?
+  if (auto length = ParseDuration(text); !until && !bare && length) until = now + *length;
+  if (!until) return Invalid(msg::CliUntil{.value = text});
+  if (*until <= now) return Invalid(msg::CliUntilPast{.value = text});
+  return until;
+}
+
+// "0-3", "GPU0-3", "cpu:0-1" written out. A UUID is full of hyphens and no range.
+Result<std::vector<std::string>> SpreadLabels(const std::vector<std::string>& words) {
+  std::vector<std::string> labels;
+  for (const std::string& word : words) {
+    size_t digits = word.find_first_of("0123456789");
+    std::string kind = word.substr(0, digits);
+    bool counted = kind.empty() || kind == "GPU" || kind == "gpu" || kind == "cpu:";
+    if (digits == std::string::npos || !counted) {
+      labels.push_back(word);
+      continue;
+    }
+    auto numbers = SpreadRanges({word.substr(digits)});
+    if (!numbers) return Forward(numbers.error());
+    for (const std::string& number : *numbers) labels.push_back(kind + number);
+  }
+  return labels;
+}
+
+Message DoneWith(bool holds, const std::optional<Time>& until, const std::string& device) {
+  if (!holds) return msg::CliDoneDeviceRelease{.device = device};
+  if (until) return msg::CliDoneDeviceHoldUntil{.device = device, .until = *until};
+  return msg::CliDoneDeviceHold{.device = device};
+}
+
+int Act(Caller& caller, const std::vector<std::string>& words, const std::optional<Time>& until) {
+  bool holds = words.front() == "hold";
+  auto devices = SpreadLabels({words.begin() + 1, words.end()});
+  if (!devices) return caller.Complain(devices.error());
+  if (devices->empty()) return caller.Complain({Code::kInvalid, msg::CliNameDevices{}, {}});
+  auto link = Link::Open(caller, Link::Need::kFind);
+  if (!link) return caller.Complain(link.error());
+  json::object body{{"devices", json::array(devices->begin(), devices->end())}};
+  if (until) body["until"] = FormatIso(*until);
+  auto answer = link->Post("/api/v1/devices/" + words.front(), body);
+  if (!answer) return caller.Complain(answer.error());
+  if (caller.json) caller.Print(json::serialize(*answer) + "\n");
+
+  int code = kDone;
+  for (const json::value& item : ItemsAt(*answer, "items")) {
+    if (FlagAt(item, "ok")) {
+      if (!caller.json) caller.Say(DoneWith(holds, until, TextAt(item, "device")));
+      continue;
+    }
+    const json::value* problem = At(item, "problem");
+    code = std::max(code, caller.Complain(ErrorOfProblem(problem ? *problem : json::value())));
+  }
+  return code;
+}
+
+int Devices(Caller& caller, const Invocation& invocation) {
+  std::string verb = invocation.words.empty() ? "" : invocation.words.front();
+  if (!verb.empty() && verb != "hold" && verb != "release")
+    return caller.Complain({Code::kInvalid, msg::CliDevicesWord{.word = verb}, {}});
+  std::optional<Time> until;
+  if (invocation.Has("until")) {
+    std::string text = invocation.Value("until");
+    if (verb != "hold") return caller.Complain({Code::kInvalid, msg::CliUntilHoldOnly{.value = text}, {}});
+    auto time = UntilOf(text, WallClock());
+    if (!time) return caller.Complain(time.error());
+    until = *time;
+  }
+  return verb.empty() ? List(caller) : Act(caller, invocation.words, until);
 }
 
 }  // namespace
 
-const Command kDevicesCommand = {"devices", "", "cli.about_devices", {}, Devices};
+const Command kDevicesCommand = {"devices", "[hold|release DEVICE…]", "cli.about_devices", kOptions, Devices};
 
 }  // namespace ty

@@ -21,6 +21,7 @@
 #include "cli/caller.h"
 #include "cli/commands.h"
 #include "cli/files.h"
+#include "cli/finding.h"
 #include "cli/link.h"
 #include "cli/start.h"
 #include "msg/cli.h"
@@ -32,14 +33,7 @@ namespace {
 
 namespace json = boost::json;
 
-enum class Level : unsigned char { kGood, kNote, kBad };
-
-struct Finding {
-  const char* check;  // its name in JSON
-  Level level;
-  Message text;
-  std::string mend = {};  // a command, where one helps
-};
+using Level = Finding::Level;
 
 constexpr int64_t kLittleSpace = int64_t{2} << 30;
 
@@ -109,7 +103,9 @@ std::string ContainmentHere() {
   return "subreaper";
 }
 
-void LookAtYard(Caller& caller, std::vector<Finding>& findings) {
+// Gives what a running yard says about its devices; null otherwise.
+json::value LookAtYard(Caller& caller, std::vector<Finding>& findings) {
+  json::value devices;
   std::string containment = ContainmentHere();
   auto line = caller.state.home.empty() ? SysResult<HttpLine>(FailErrno(ENOENT))
                                         : HttpLine::Open(caller.state.Socket());
@@ -124,6 +120,7 @@ void LookAtYard(Caller& caller, std::vector<Finding>& findings) {
                                              .version = TextAt(*status, "version"),
                                              .url = TextAt(*status, "url")}});
       containment = TextAt(*status, "containment");
+      if (auto list = link->Get("/api/v1/devices")) devices = std::move(*list);
     }
   } else if (line.error() != ENOENT && line.error() != ECONNREFUSED && line.error() != ENOTDIR) {
     findings.push_back({"daemon", Level::kBad,
@@ -141,6 +138,7 @@ void LookAtYard(Caller& caller, std::vector<Finding>& findings) {
   findings.push_back(
       {"containment", strong ? Level::kGood : Level::kNote,
        strong ? Message(msg::DoctorContained{.kind = containment}) : Message(msg::DoctorSubreaper{})});
+  return devices;
 }
 
 void LookAtShim(std::vector<Finding>& findings) {
@@ -232,38 +230,6 @@ void LookAtLogout(std::vector<Finding>& findings) {
         {"logout", Level::kNote, msg::DoctorNoLinger{}, "loginctl enable-linger " + ShellQuote(name)});
 }
 
-int CountNvidiaOnBus() {
-  const std::string bus = "/sys/bus/pci/devices";
-  auto devices = ListFolder(bus);
-  int count = 0;
-  if (!devices) return count;
-  for (const std::string& device : *devices) {
-    auto vendor = ReadFile(bus + "/" + device + "/vendor", 64),
-         kind = ReadFile(bus + "/" + device + "/class", 64);
-    if (vendor && kind && vendor->rfind("0x10de", 0) == 0 && kind->rfind("0x03", 0) == 0) ++count;
-  }
-  return count;
-}
-
-void LookAtGpus(std::vector<Finding>& findings) {
-  auto nodes = ListFolder("/dev");
-  int count = 0;
-  if (nodes)
-    for (const std::string& node : *nodes)
-      if (node.rfind("nvidia", 0) == 0 && node.size() > 6 &&
-          node.find_first_not_of("0123456789", 6) == std::string::npos)
-        ++count;
-  int on_bus = CountNvidiaOnBus();
-  bool driver = Exists("/proc/driver/nvidia/version");
-  if (count > 0 && driver)
-    findings.push_back({"gpus", Level::kGood, msg::DoctorGpus{.count = count}});
-  else if (count > 0 || on_bus > 0)
-    findings.push_back(
-        {"gpus", Level::kBad, msg::DoctorGpusNoDriver{.count = std::max(count, on_bus)}, "nvidia-smi"});
-  else
-    findings.push_back({"gpus", Level::kGood, msg::DoctorNoGpus{}});
-}
-
 const char* LevelName(Level level) {
   return level == Level::kGood ? "good" : level == Level::kNote ? "note" : "bad";
 }
@@ -294,10 +260,10 @@ int Doctor(Caller& caller, const Invocation&) {
   std::vector<Finding> findings;
   LookAtConfig(caller, findings);
   LookAtState(caller, findings);
-  LookAtYard(caller, findings);
+  json::value devices = LookAtYard(caller, findings);
   LookAtShim(findings);
   LookAtMachine(findings);
-  LookAtGpus(findings);
+  LookAtGpus(devices.is_null() ? nullptr : &devices, findings);
   LookAtPython(findings);
   LookAtLogout(findings);
   PrintFindings(caller, findings);

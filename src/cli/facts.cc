@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "cli/answer.h"
+#include "cli/device_text.h"
 #include "msg/cli.h"
 
 namespace ty {
@@ -39,10 +40,32 @@ std::string TunnelLine(const std::string& url) {
 }
 
 std::string DevicesOf(const Caller& caller, const json::value& status) {
-  std::string names;
-  for (const json::value& device : ItemsAt(status, "devices"))
-    names += (names.empty() ? "" : ", ") + TextAt(device, "id");
-  return names.empty() ? caller.Words(msg::CliNoDevices{}) : Printable(names);
+  struct Group {
+    std::string name;  // empty: CPU slots, which their labels say all about
+    std::vector<std::string> labels;
+  };
+  std::vector<Group> groups;
+  int64_t out = 0;
+  for (const json::value& device : ItemsAt(status, "devices")) {
+    std::string name = TextAt(device, "kind") == "cpu" ? std::string() : TextAt(device, "name");
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.name == name; });
+    if (group == groups.end()) group = groups.insert(groups.end(), Group{name, {}});
+    group->labels.push_back(LabelOf(device));
+    if (!FlagAt(device, "usable")) ++out;
+  }
+  if (groups.empty()) return caller.Words(msg::CliNoDevices{});
+  std::string text;
+  for (const Group& group : groups) {
+    std::string labels = LabelsText(group.labels, ", ");
+    text += (text.empty() ? "" : "; ") +
+            (group.name.empty()
+                 ? Printable(labels)
+                 : caller.Words(msg::CliFactsGpus{.count = static_cast<int64_t>(group.labels.size()),
+                                                  .name = group.name,
+                                                  .labels = labels}));
+  }
+  if (out > 0) text += "; " + caller.Words(msg::CliFactsOut{.count = out});
+  return text;
 }
 
 }  // namespace

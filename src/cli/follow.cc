@@ -40,7 +40,7 @@ class LogPrinter {
  private:
   Result<HttpReply> Block(int64_t offset, int64_t limit, int wait_s);
   Status FindTail();
-  Status BeginAttempt(int attempt);
+  Status BeginAttempt(int attempt, int64_t ranks);
   void Print(std::string_view bytes);
   void EndAttempt();
   // After the end of an attempt: whether another one follows.
@@ -61,6 +61,7 @@ Result<HttpReply> LogPrinter::Block(int64_t offset, int64_t limit, int wait_s) {
   request.target = TaskPath(choice_.task) + "/log?offset=" + std::to_string(offset) +
                    "&limit=" + std::to_string(limit) + "&wait=" + std::to_string(wait_s);
   if (attempt_ > 0) request.target += "&attempt=" + std::to_string(attempt_);
+  if (choice_.rank) request.target += "&rank=" + std::to_string(*choice_.rank);
   request.timeout_s += wait_s;
   return link_.Ask(std::move(request));
 }
@@ -89,7 +90,7 @@ Status LogPrinter::FindTail() {
   return {};
 }
 
-Status LogPrinter::BeginAttempt(int attempt) {
+Status LogPrinter::BeginAttempt(int attempt, int64_t ranks) {
   attempt_ = begun_ = attempt;
   view_ = LogView(choice_.follow && caller_.out_is_terminal ? caller_.width : 0);
   if (choice_.raw || choice_.into) return {};
@@ -105,6 +106,8 @@ Status LogPrinter::BeginAttempt(int attempt) {
   } else {
     caller_.PrintError(text);
   }
+  if (ranks > 1 && !choice_.rank)
+    caller_.Note(msg::CliRanksNote{.count = ranks, .rank = 0, .task = choice_.task});
   return {};
 }
 
@@ -165,7 +168,7 @@ Status LogPrinter::Run() {
       continue;
     }
     if (attempt != begun_)
-      if (Status begun = BeginAttempt(attempt); !begun) return begun;
+      if (Status begun = BeginAttempt(attempt, NumberIn(*block, "x-ranks")); !begun) return begun;
     Print(block->body);
     offset_ = NumberIn(*block, "x-log-offset") + static_cast<int64_t>(block->body.size());
     // Without following, what is written meanwhile is not chased.

@@ -1,6 +1,7 @@
 // Following one task: to its end, with or without its log.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -11,7 +12,8 @@ namespace ty {
 
 struct LogChoice {
   std::string task;
-  int attempt = 0;  // 0: the newest, and those that follow it
+  int attempt = 0;          // 0: the newest, and those that follow it
+  std::optional<int> rank;  // of a run with ranks; rank 0 when not said
   bool follow = false;
   bool raw = false;             // the task's bytes as they are
   int64_t tail = -1;            // only the last lines; -1: all

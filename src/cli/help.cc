@@ -36,7 +36,8 @@ void OptionLines(std::string& text, const Caller& caller, std::span<const Option
 
 std::string Help(const Caller& caller) {
   std::string text = Render(msg::CliHelpHead{}, caller.language) + "\n\n";
-  for (const Command* command : Commands()) Line(text, command->name, About(caller, command->about), 12);
+  for (const Command* command : Commands())
+    if (*command->about) Line(text, command->name, About(caller, command->about), 12);
   return text + "\n" + Render(msg::CliHelpFoot{}, caller.language) + "\n";
 }
 

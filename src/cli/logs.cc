@@ -18,6 +18,7 @@ constexpr Option kOptions[] = {
     {"-f,--follow", Option::Takes::kNothing, "", "cli.option_logs_follow"},
     {"--raw", Option::Takes::kNothing, "", "cli.option_raw"},
     {"--attempt", Option::Takes::kValue, "N", "cli.option_attempt"},
+    {"--rank", Option::Takes::kValue, "N", "cli.option_rank"},
     {"--tail", Option::Takes::kValue, "N", "cli.option_tail"},
 };
 
@@ -34,6 +35,12 @@ Result<LogChoice> ChoiceOf(const Invocation& invocation) {
       return Invalid(msg::CliNumber{.option = "--attempt", .value = invocation.Value("attempt"), .least = 1});
     choice.attempt = static_cast<int>(*number);
   }
+  if (invocation.Has("rank")) {
+    auto rank = ParseInt(invocation.Value("rank"));
+    if (!rank || *rank < 0 || *rank > 1'000'000)
+      return Invalid(msg::CliNumber{.option = "--rank", .value = invocation.Value("rank"), .least = 0});
+    choice.rank = static_cast<int>(*rank);
+  }
   if (invocation.Has("tail")) {
     auto lines = ParseInt(invocation.Value("tail"));
     if (!lines || *lines < 0)
@@ -48,8 +55,9 @@ int PrintJson(Caller& caller, Link& link, LogChoice choice) {
   std::string bytes;
   choice.into = &bytes;
   if (Status read = PrintLog(caller, link, choice); !read) return caller.Complain(read.error());
-  caller.Print(
-      boost::json::serialize(boost::json::object{{"task", choice.task}, {"log", WordToJson(bytes)}}) + "\n");
+  boost::json::object answer{{"task", choice.task}, {"log", WordToJson(bytes)}};
+  if (choice.rank) answer["rank"] = *choice.rank;
+  caller.Print(boost::json::serialize(answer) + "\n");
   return kDone;
 }
 

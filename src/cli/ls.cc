@@ -56,7 +56,7 @@ std::string WhenText(const Caller& caller, const json::value& task) {
   return {};
 }
 
-void PrintTable(const Caller& caller, const json::array& tasks) {
+void PrintTable(const Caller& caller, const json::array& tasks, const DeviceLabels& labels) {
   Table table;
   using Align = Table::Align;
   table.columns = {
@@ -72,8 +72,9 @@ void PrintTable(const Caller& caller, const json::array& tasks) {
   };
   for (const json::value& task : tasks)
     table.rows.push_back({std::to_string(IntAt(task, "id").value_or(0)), Printable(TextAt(task, "name")),
-                          StateText(caller, task), DevicesText(task), ProgressText(task), LossText(task),
-                          TimeLeftText(caller, task), WhenText(caller, task), ReasonText(task)});
+                          StateText(caller, task), DevicesText(task, labels), ProgressText(task),
+                          LossText(task), TimeLeftText(caller, task), WhenText(caller, task),
+                          ReasonText(task)});
   std::string text = table.Text(caller.width);
   if (!caller.colours) {
     caller.Print(text);
@@ -108,7 +109,7 @@ int Ls(Caller& caller, const Invocation& invocation) {
     caller.Note(invocation.given.empty() ? Message(msg::CliNoTasksYet{}) : Message(msg::CliNoSuchTasks{}));
     return kDone;
   }
-  PrintTable(caller, tasks);
+  PrintTable(caller, tasks, DeviceLabels::For(*link, tasks));
   if (!TextAt(*list, "next").empty())
     caller.Note(msg::CliMoreTasks{.count = static_cast<int64_t>(tasks.size())});
   return kDone;

@@ -7,9 +7,22 @@
 namespace ty {
 namespace {
 
-constexpr Option kOptions[] = {kTagOption};
+constexpr Option kOptions[] = {
+    {"--first", Option::Takes::kNothing, "", "cli.option_first"},
+    kTagOption,
+};
+
+int First(Caller& caller, const Invocation& invocation) {
+  for (const char* level : {"high", "normal", "low"})
+    if (!invocation.words.empty() && invocation.words.front() == level)
+      return caller.Complain({Code::kInvalid, msg::CliFirstAndLevel{.level = level}, {}});
+  return Act(caller,
+             {.route = "priority", .tasks = invocation.words, .tag = invocation.Value("tag"), .first = true},
+             msg::CliDoneFirst::kId);
+}
 
 int Priority(Caller& caller, const Invocation& invocation) {
+  if (invocation.Has("first")) return First(caller, invocation);
   if (invocation.words.empty()) return caller.Complain({Code::kInvalid, msg::CliPriorityUsage{}, {}});
   const std::string& level = invocation.words.front();
   auto priority = ParsePriority(level);
@@ -21,7 +34,7 @@ int Priority(Caller& caller, const Invocation& invocation) {
 
 }  // namespace
 
-const Command kPriorityCommand = {"priority", "high|normal|low|N ID…", "cli.about_priority", kOptions,
+const Command kPriorityCommand = {"priority", "high|normal|low|N|--first ID…", "cli.about_priority", kOptions,
                                   Priority};
 
 }  // namespace ty

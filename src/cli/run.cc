@@ -68,6 +68,7 @@ Result<json::object> TaskOf(const Invocation& invocation, const std::vector<std:
 
 int Run(Caller& caller, const Invocation& invocation) {
   auto refuse = [&](const Error& error) { return TroubleCode(invocation, caller.Complain(error)); };
+  if (Status fine = CheckBraces(invocation, invocation.words); !fine) return refuse(fine.error());
   auto argv = CommandOf(invocation);
   if (!argv) return refuse(argv.error());
   auto workdir = WorkdirOf(invocation);

@@ -75,23 +75,71 @@ std::string CheckpointText(const json::value& task) {
               : std::string();
 }
 
-void PrintAttempts(const Caller& caller, const json::value& task) {
+// "0.5 of each device, in turns"; empty for whole devices.
+std::string ShareText(const Caller& caller, const json::value& task) {
+  std::string text = TextAt(task, "share");
+  auto share = Share::Parse(text);
+  if (text.empty() || !share || share->mode == ShareMode::kWhole) return {};
+  std::string part = FormatReal(share->milli / 1000.0);
+  return caller.Words(share->mode == ShareMode::kTurns ? Message(msg::CliShareTurns{.share = part})
+                                                       : Message(msg::CliShareTogether{.share = part}));
+}
+
+// Of the newest run, when it has ranks.
+std::string ProcessesText(const Caller& caller, const json::value& task, const json::value& spec) {
+  const json::array& attempts = ItemsAt(task, "attempts");
+  if (!FlagAt(spec, "ranks") || attempts.empty()) return {};
+  return caller.Words(msg::CliProcessesRanks{.count = IntAt(attempts.back(), "processes").value_or(1)});
+}
+
+// How the processes of a run ended, when one did not end well.
+std::string RankEnds(const Caller& caller, const json::value& attempt) {
+  std::string text;
+  bool bad = false;
+  for (const json::value& rank : ItemsAt(attempt, "ranks")) {
+    std::string number = std::to_string(IntAt(rank, "rank").value_or(0));
+    auto code = IntAt(rank, "exit_code"), signal = IntAt(rank, "signal");
+    Message end = msg::CliRankNotStarted{.rank = number};
+    if (code) end = msg::CliRankCode{.rank = number, .code = *code};
+    if (signal) end = msg::CliRankSignal{.rank = number, .number = *signal};
+    bad = bad || !code || *code != 0;
+    text += (text.empty() ? "" : ", ") + caller.Words(end);
+  }
+  return bad ? text : std::string();
+}
+
+void PrintAttempts(const Caller& caller, const json::value& task, const DeviceLabels& labels) {
   const json::array& attempts = ItemsAt(task, "attempts");
   if (attempts.empty()) return;
   Table table;
   for (const Message& title :
        {Message(msg::CliColumnRun{}), Message(msg::CliColumnState{}), Message(msg::CliColumnDevices{}),
-        Message(msg::CliColumnStarted{}), Message(msg::CliColumnEnded{}), Message(msg::CliColumnReason{})})
+        Message(msg::CliColumnProcesses{}), Message(msg::CliColumnStarted{}), Message(msg::CliColumnEnded{}),
+        Message(msg::CliColumnReason{})})
     table.columns.push_back({caller.Words(title)});
   table.columns.back().shrinks = true;
   for (const json::value& attempt : attempts) {
     const json::value* outcome = At(attempt, "outcome");
+    int64_t processes = IntAt(attempt, "processes").value_or(1);
     table.rows.push_back({std::to_string(IntAt(attempt, "number").value_or(0)), StateText(caller, attempt),
-                          DevicesText(attempt), TimeText(caller, attempt, "started_at"),
-                          TimeText(caller, attempt, "ended_at"),
+                          DevicesText(attempt, labels), processes > 1 ? std::to_string(processes) : "",
+                          TimeText(caller, attempt, "started_at"), TimeText(caller, attempt, "ended_at"),
                           outcome ? Printable(WordsAt(*outcome, "reason")) : std::string()});
   }
   caller.Print("\n" + table.Text(caller.width));
+  for (const json::value& attempt : attempts)
+    if (std::string ends = RankEnds(caller, attempt); !ends.empty())
+      caller.Print(Wrapped(caller.Words(msg::CliRankEnds{.number = IntAt(attempt, "number").value_or(0),
+                                                         .ends = ends}),
+                           caller.width, 2) +
+                   "\n");
+}
+
+// The task's devices are those of one of its runs, or still to come.
+DeviceLabels LabelsOf(Link& link, const json::value& task) {
+  json::array holders = ItemsAt(task, "attempts");
+  holders.push_back(task);
+  return DeviceLabels::For(link, holders);
 }
 
 void PrintTask(const Caller& caller, Link& link, const json::value& task) {
@@ -109,7 +157,10 @@ void PrintTask(const Caller& caller, Link& link, const json::value& task) {
   sheet.Add(msg::CliRowCommand{}, CommandText(*spec));
   if (const json::value* folder = At(*spec, "workdir"))
     if (auto word = WordFromJson(*folder, "")) sheet.Add(msg::CliRowFolder{}, Printable(*word));
-  sheet.Add(msg::CliRowDevices{}, DevicesText(task));
+  DeviceLabels labels = LabelsOf(link, task);
+  sheet.Add(msg::CliRowDevices{}, DevicesText(task, labels));
+  sheet.Add(msg::CliRowShare{}, ShareText(caller, task));
+  sheet.Add(msg::CliRowProcesses{}, ProcessesText(caller, task, *spec));
   sheet.Add(msg::CliRowPriority{}, std::to_string(IntAt(task, "priority").value_or(0)));
   sheet.Add(msg::CliRowTags{}, Joined(ItemsAt(task, "tags")));
   sheet.Add(msg::CliRowVariables{}, VariablesText(*spec));
@@ -126,7 +177,7 @@ void PrintTask(const Caller& caller, Link& link, const json::value& task) {
   sheet.Add(msg::CliRowOut{}, Printable(TextAt(task, "out_folder")));
   sheet.Add(msg::CliRowLog{}, Printable(TextAt(task, "log_path")));
   sheet.Print();
-  PrintAttempts(caller, task);
+  PrintAttempts(caller, task, labels);
   PrintTail(caller, link, task, false);
 }
 

@@ -122,6 +122,8 @@ int SubmitBulk(Caller& caller, const Invocation& invocation) {
 int Submit(Caller& caller, const Invocation& invocation) {
   if (invocation.Has("bulk")) return SubmitBulk(caller, invocation);
   auto refuse = [&](const Error& error) { return TroubleCode(invocation, caller.Complain(error)); };
+  if (invocation.words.size() > 1)
+    if (Status fine = CheckBraces(invocation, invocation.words); !fine) return refuse(fine.error());
   if (invocation.words.size() != 1) return refuse({Code::kInvalid, msg::CliSubmitOneFile{}, {}});
   const std::string& file = invocation.words.front();
   auto text = WholeInput(file, 1 << 20);

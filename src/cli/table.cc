@@ -41,6 +41,35 @@ std::string Clip(const std::string& text, int width) {
   return kept + "…";
 }
 
+std::string Wrapped(const std::string& text, int width, int indent) {
+  if (width <= indent + kLeastShrunk || DisplayWidth(text) <= width) return text;
+  std::string out, line;
+  size_t breaks_at = 0;  // the last place in the line where it may end; 0: none yet
+  for (size_t i = 0; i < text.size();) {
+    size_t length = std::min(CharacterLength(static_cast<unsigned char>(text[i])), text.size() - i);
+    std::string letter = text.substr(i, length);
+    bool wide = DisplayWidth(letter) > 1;
+    size_t text_begins = line.find_first_not_of(' ');
+    if ((letter == " " || wide) && text_begins != std::string::npos) breaks_at = line.size();
+    if (DisplayWidth(line) + DisplayWidth(letter) > width && breaks_at > 0) {
+      std::string rest = line.substr(breaks_at);
+      rest.erase(
+          0, rest.find_first_not_of(' ') == std::string::npos ? rest.size() : rest.find_first_not_of(' '));
+      line.resize(breaks_at);
+      out += line + "\n";
+      line = std::string(static_cast<size_t>(indent), ' ') + rest;
+      breaks_at = 0;
+      if (letter == " ") {
+        i += length;
+        continue;
+      }
+    }
+    line += letter;
+    i += length;
+  }
+  return out + line;
+}
+
 std::string Table::Text(int width) const {
   size_t count = columns.size();
   std::vector<int> widths(count, 0);

@@ -23,4 +23,8 @@ struct Table {
 // At most `width` columns, the cut shown by …
 std::string Clip(const std::string& text, int width);
 
+// A sentence on as many lines as it needs, those after the first indented; no newline at its end. Lines break
+// at spaces and between wide letters. `width` 0: one line.
+std::string Wrapped(const std::string& text, int width, int indent);
+
 }  // namespace ty

@@ -50,6 +50,17 @@ TEST(Table, WithoutRowsThereIsNothing) {
   EXPECT_EQ(table.Text(80), "");
 }
 
+TEST(Wrapped, BreaksAtSpacesAndIndentsWhatFollows) {
+  EXPECT_EQ(Wrapped("  one two three four five", 14, 2), "  one two\n  three four\n  five");
+  EXPECT_EQ(Wrapped("one two", 80, 4), "one two");
+  EXPECT_EQ(Wrapped("one two three four", 0, 2), "one two three four");
+}
+
+TEST(Wrapped, BreaksBetweenWideLettersAndKeepsLongWordsWhole) {
+  EXPECT_EQ(Wrapped("显卡暂不可用因为驱动", 12, 2), "显卡暂不可用\n  因为驱动");
+  EXPECT_EQ(Wrapped("a /a/path/without/any/end b", 12, 2), "a\n  /a/path/without/any/end\n  b");
+}
+
 TEST(Clip, CutsAtWholeLettersAndSaysSo) {
   EXPECT_EQ(Clip("abcdef", 6), "abcdef");
   EXPECT_EQ(Clip("abcdef", 5), "abcd…");

@@ -20,7 +20,7 @@ namespace json = boost::json;
 // Below these keys a scalar is text however it looks: 1e-4, 3.10, yes and 007 stay what was typed.
 bool HoldsText(std::string_view key) {
   return key == "command" || key == "variables" || key == "tags" || key == "name" || key == "workdir" ||
-         key == "shell" || key == "recipe" || key == "umask";
+         key == "shell" || key == "recipe" || key == "umask" || key == "share" || key == "gpu_ids";
 }
 
 json::value ScalarToJson(const Yaml& scalar, bool text) {

@@ -4,7 +4,8 @@
 //   command: [python3, train.py, --lr, 1e-4]   # words as typed: 1e-4 stays 1e-4
 //   # shell: python3 train.py > out.txt    # instead of command: one line for sh -c
 //   workdir: .                                  # from the file's own folder; left out: where submit is typed
-//   resources: {gpus: 1-2, memory: 8G}
+//   resources: {gpus: 1-2, memory: 8G, share: '0.5:turns', gpu_memory: 6G, exclusive: true, gpu_ids: index}
+//   ranks: true                                 # one process for each device
 //   after: [prepare, 12:any]                    # or {task: 12, on: any}
 //   begin: 22:00                                # what --begin takes
 //   limits: {time: 90m}

@@ -46,6 +46,20 @@ variables: {SEED: 7, EMPTY: "", RATE: 1e-3}
   EXPECT_EQ(json::serialize(t.at("variables")), R"({"SEED":"7","EMPTY":"","RATE":"1e-3"})");
 }
 
+TEST(TaskFile, WhatItWantsOfItsDevicesStaysAsTyped) {
+  auto task = Read(
+      "command: ['true']\nranks: true\n"
+      "resources: {gpus: 2, share: 1, gpu_memory: 8G, exclusive: true, gpu_ids: index}\n");
+  ASSERT_TRUE(task) << task.error().field << " " << task.error().message.id;
+  EXPECT_EQ(json::serialize(task->at("resources")),
+            R"({"gpus":2,"share":"1","gpu_memory":"8G","exclusive":true,"gpu_ids":"index"})");
+  EXPECT_EQ(task->at("ranks"), json::value(true));
+  task = Read("command: ['true']\nresources: {share: 0.5:turns:3s}\n");
+  ASSERT_TRUE(task) << task.error().field << " " << task.error().message.id;
+  EXPECT_EQ(json::serialize(task->at("resources")), R"({"share":"0.5:turns:3s"})");
+  EXPECT_EQ(Text("command: ['true']\nresources: {share: half}\n"), "t.yaml:2: resources.share spec.share");
+}
+
 TEST(TaskFile, TheShortFormsAreSpread) {
   auto task =
       Read("shell: a | b\nretry: 3\nafter: [prepare, 12, '13:any', {task: 14, on: fail}]\nbegin: +1h\n");

@@ -12,6 +12,7 @@
 #include "base/digest.h"
 #include "base/text.h"
 #include "cli/begin.h"
+#include "cli/caller.h"
 #include "cli/code.h"
 #include "cli/files.h"
 #include "cli/select.h"
@@ -74,6 +75,27 @@ Status ApplyAfter(const Invocation& invocation, json::object& task) {
   return {};
 }
 
+Status ApplyDeviceWish(const Invocation& invocation, json::object& task) {
+  if (invocation.Has("share")) {
+    auto share = Share::Parse(invocation.Value("share"));
+    if (!share) return Invalid(share.error().message, "/resources/share");
+    Part(task, "resources")["share"] = invocation.Value("share");
+  }
+  if (invocation.Has("gpu-memory")) {
+    auto bytes = ParseBytes(invocation.Value("gpu-memory"));
+    if (!bytes || *bytes <= 0) return Invalid(msg::CliGpuMemory{.value = invocation.Value("gpu-memory")});
+    Part(task, "resources")["gpu_memory"] = *bytes;
+  }
+  if (invocation.Has("gpu-ids")) {
+    std::string ids = invocation.Value("gpu-ids");
+    if (ids != "uuid" && ids != "index") return Invalid(msg::CliGpuIds{.value = ids});
+    Part(task, "resources")["gpu_ids"] = ids;
+  }
+  if (invocation.Has("exclusive")) Part(task, "resources")["exclusive"] = true;
+  if (invocation.Has("ranks")) task["ranks"] = true;
+  return {};
+}
+
 Status ApplyResources(const Invocation& invocation, json::object& task) {
   if (invocation.Has("gpus")) {
     auto counts = DeviceCounts::Parse(invocation.Value("gpus"));
@@ -90,12 +112,12 @@ Status ApplyResources(const Invocation& invocation, json::object& task) {
     if (!bytes || *bytes <= 0) return Invalid(msg::CliMemory{.value = invocation.Value("mem")});
     Part(task, "resources")["memory"] = *bytes;
   }
-  return {};
+  return ApplyDeviceWish(invocation, task);
 }
 
-}  // namespace
-
-namespace {
+bool AllDigits(const std::string& word) {
+  return !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
+}
 
 // What files made here may be to others; a shared lab folder depends on it.
 std::string CurrentUmask() {
@@ -107,6 +129,23 @@ std::string CurrentUmask() {
 }
 
 }  // namespace
+
+Status CheckBraces(const Invocation& invocation, const std::vector<std::string>& left) {
+  std::vector<std::string> counts = invocation.Values("gpus");  // --gpus={1,2} comes as --gpus=1 --gpus=2
+  if (!std::all_of(counts.begin(), counts.end(), AllDigits)) return {};
+  if (counts.size() == 1 && !left.empty() &&
+      FindProgram(left.front(), Environment("PATH"), CurrentFolder()).empty()) {
+    auto digits = std::find_if_not(left.begin(), left.end(), AllDigits);
+    counts.insert(counts.end(), left.begin(), digits);
+  }
+  if (counts.size() < 2) return {};
+  std::string words, choice;
+  for (const std::string& count : counts) {
+    words += (words.empty() ? "" : " ") + count;
+    choice += (choice.empty() ? "" : ",") + count;
+  }
+  return Invalid(msg::CliGpusSpread{.values = words, .choice = choice});
+}
 
 Status ApplyTaskOptions(const Invocation& invocation, Time now, json::object& task) {
   if (!task.contains("umask")) task["umask"] = CurrentUmask();

@@ -17,6 +17,11 @@ namespace ty {
 inline constexpr Option kTaskOptions[] = {
     {"-n,--name", Option::Takes::kValue, "NAME", "cli.option_name"},
     {"-g,--gpus,--devices", Option::Takes::kValue, "N|N-M|{1,2,4}", "cli.option_gpus"},
+    {"--ranks", Option::Takes::kNothing, "", "cli.option_ranks"},
+    {"--share", Option::Takes::kValue, "F[:turns|:together][:SLICE]", "cli.option_share"},
+    {"--gpu-memory", Option::Takes::kValue, "8G", "cli.option_gpu_memory"},
+    {"--exclusive", Option::Takes::kNothing, "", "cli.option_exclusive"},
+    {"--gpu-ids", Option::Takes::kValue, "uuid|index", "cli.option_gpu_ids"},
     {"--cpus", Option::Takes::kValue, "N", "cli.option_cpus"},
     {"--mem", Option::Takes::kValue, "8G", "cli.option_mem"},
     {"-e,--env", Option::Takes::kValues, "K=V", "cli.option_env"},
@@ -43,6 +48,10 @@ constexpr std::array<Option, std::size(kTaskOptions) + N> WithTaskOptions(const 
   for (size_t i = 0; i < N; ++i) all[std::size(kTaskOptions) + i] = own[i];
   return all;
 }
+
+// `-g {1,2,4}` without quotes comes as the words 1 2 4: what the shell made of the braces, or nothing.
+// `left` is what followed the options.
+Status CheckBraces(const Invocation& invocation, const std::vector<std::string>& left);
 
 // Puts the options given over what `task` says already.
 Status ApplyTaskOptions(const Invocation& invocation, Time now, boost::json::object& task);

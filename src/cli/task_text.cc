@@ -4,6 +4,7 @@
 
 #include <boost/json.hpp>
 #include <cmath>
+#include <vector>
 
 #include "base/text.h"
 #include "cli/answer.h"
@@ -47,6 +48,11 @@ Message StateMessage(std::string_view state) {
   return msg::CliStateEnded{};
 }
 
+// Another sharer of its device has the floor.
+bool IsFrozen(const json::value& task) {
+  return TextAt(task, "state") == "running" && FlagAt(task, "frozen");
+}
+
 }  // namespace
 
 std::optional<Outcome> OutcomeAt(const json::value& task) {
@@ -70,6 +76,7 @@ std::string StateText(const Caller& caller, const json::value& task) {
   }
   std::string state = TextAt(task, "state");
   if (state == "waiting" && FlagAt(task, "held")) return caller.Words(msg::CliStateHeld{});
+  if (IsFrozen(task)) return caller.Words(msg::CliStateFrozen{});
   return caller.Words(StateMessage(state));
 }
 
@@ -79,7 +86,7 @@ Paint StatePaint(const json::value& task) {
     return outcome->kind == OutcomeKind::kCancelled ? Paint::kDim : Paint::kRed;
   }
   std::string state = TextAt(task, "state");
-  return state == "waiting" ? Paint::kYellow : Paint::kGreen;
+  return state == "waiting" || IsFrozen(task) ? Paint::kYellow : Paint::kGreen;
 }
 
 std::string ProgressText(const json::value& task) {
@@ -117,11 +124,11 @@ std::string TimeLeftText(const Caller& caller, const json::value& task) {
   return FormatDuration(seconds(static_cast<int64_t>(std::ceil(*left))), caller.language);
 }
 
-std::string DevicesText(const json::value& holder) {
-  std::string text;
+std::string DevicesText(const json::value& holder, const DeviceLabels& labels) {
+  std::vector<std::string> names;
   for (const json::value& device : ItemsAt(holder, "devices"))
-    if (device.is_string()) text += (text.empty() ? "" : " ") + std::string(device.get_string());
-  return Printable(text);
+    if (device.is_string()) names.push_back(labels.Of(std::string(device.get_string())));
+  return Printable(LabelsText(names));
 }
 
 std::string TimeText(const Caller&, const json::value& holder, std::string_view key) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cli/caller.h"
+#include "cli/device_text.h"
 #include "model/outcome.h"
 
 namespace ty {
@@ -16,7 +17,8 @@ Paint StatePaint(const boost::json::value& task);
 std::string ProgressText(const boost::json::value& task);                        // "3/20 epoch 15%"
 std::string LossText(const boost::json::value& task);                            // "0.5312", or empty
 std::string TimeLeftText(const Caller& caller, const boost::json::value& task);  // "5 min", or empty
-std::string DevicesText(const boost::json::value& holder);                       // "cpu:0 cpu:1"
+// "cpu:0", "GPU0-3 GPU6"
+std::string DevicesText(const boost::json::value& holder, const DeviceLabels& labels = {});
 std::string TimeText(const Caller& caller, const boost::json::value& holder, std::string_view key);
 // What ended a task, without its words.
 std::optional<Outcome> OutcomeAt(const boost::json::value& task);

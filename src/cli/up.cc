@@ -21,7 +21,7 @@ namespace json = boost::json;
 
 constexpr Option kOptions[] = {
     {"--foreground", Option::Takes::kNothing, "", "cli.option_foreground"},
-    {"--devices", Option::Takes::kValue, "cpu:N", "cli.option_devices"},
+    {"--devices", Option::Takes::kValue, "cpu:N|gpu|gpu:0,2", "cli.option_devices"},
     {"--listen", Option::Takes::kValue, "ADDR:PORT", "cli.option_listen"},
     {"--ready-fd", Option::Takes::kValue, "", ""},
 };

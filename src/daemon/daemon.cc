@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <malloc.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -22,6 +23,8 @@
 #include "ingest/ingest.h"
 #include "msg/daemon.h"
 #include "os/clock.h"
+#include "os/device_watch.h"
+#include "os/host_leases.h"
 #include "os/probe.h"
 #include "posix/files.h"
 #include "posix/process.h"
@@ -177,6 +180,16 @@ int RunLoop(Yard& yard, Inbox& inbox, Clock& clock, const std::string& home,
   return 0;
 }
 
+DeviceWatchSettings WatchSettings(const DeviceChoice& choice, const std::string& instance) {
+  DeviceWatchSettings settings;
+  settings.program = ProgramFolder() + "/trainyard";
+  if (const char* library = getenv("TRAINYARD_NVML")) settings.library = library;
+  settings.instance = instance;
+  settings.gpus = choice.kind != DeviceChoice::Kind::kCpu;
+  settings.only = choice.gpus;
+  return settings;
+}
+
 }  // namespace
 
 int RunDaemon(const DaemonOptions& options) {
@@ -219,12 +232,25 @@ int RunDaemon(const DaemonOptions& options) {
     return herald.Refuse(Error{Code::kUnavailable, why, {}});
   }
   Result<std::unique_ptr<Engine>> engine =
-      OpenLocalEngine(local, [&inbox](AttemptNews news) { inbox.Post(std::move(news)); });
+      OpenLocalEngine(local, [&inbox](AttemptNews&& news) { inbox.Post(std::move(news)); });
   if (!engine) return herald.Refuse(engine.error());
   std::unique_ptr<Ingest> ingest = MakeIngest([&inbox](Observation seen) { inbox.Post(std::move(seen)); });
   ErrandThread errands;
-  Yard yard(settings, MakeCpuProbe(*choice)->Find(), **store, **engine, *ingest, inbox,
-            [&errands](Errand errand) { errands.Run(std::move(errand)); });
+  // The watch waits for the driver's first answer, but not for ever; the Yard takes it in with its first
+  // turn.
+  const DeviceWatchSettings watching = WatchSettings(*choice, *instance);
+  Machine machine = MakeCpuProbe(*choice)->Find();
+  settings.devices_chosen = choice->kind == DeviceChoice::Kind::kCpu;
+  settings.expect_gpus = watching.gpus && (choice->kind == DeviceChoice::Kind::kGpu || MayHaveGpus(watching));
+  if (choice->kind == DeviceChoice::Kind::kGpu) machine.devices.clear();
+  machine.complete = !settings.expect_gpus;
+  std::unique_ptr<DeviceWatch> watch =
+      StartDeviceWatch(watching, [&inbox](DeviceReport report) { inbox.Post(std::move(report)); });
+  std::unique_ptr<HostLeases> host;
+  if (settings.expect_gpus) host = OpenHostLeases(*instance);
+  Yard yard(
+      settings, std::move(machine), **store, **engine, *ingest, inbox,
+      [&errands](Errand errand) { errands.Run(std::move(errand)); }, watch.get(), host.get());
 
   ServerSettings serving;
   serving.home = options.home;
@@ -248,6 +274,7 @@ int RunDaemon(const DaemonOptions& options) {
   const int code = RunLoop(yard, inbox, clock, options.home, end_when_idle);
   // Backwards: nobody may post to what is gone. What was handed to the store is finished by its destructor.
   (*server)->Stop();
+  watch.reset();
   engine->reset();
   ingest.reset();
   store->reset();

@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "model/task.h"
+#include "posix/fd.h"
 
 namespace ty {
 
@@ -26,7 +27,17 @@ struct LaunchOrder {
   std::vector<std::string> environment;  // "K=V", final: variables of contracts C3 included
   std::string out_folder;                // made when missing
   int umask = 022;
-  std::vector<int> cpus;                 // affinity; empty: leave as it is
+  std::vector<int> cpus;  // affinity; empty: leave as it is
+  // One process each, with variables of its own on top; empty: one process. Their output goes to log.0,
+  // log.1…
+  struct Rank {
+    std::vector<std::string> environment;  // "RANK=0", …
+    std::vector<int> cpus;
+  };
+  std::vector<Rank> ranks;
+  // Host leases (contracts C8): open in every process of the attempt, its supervisor included, and in nobody
+  // else, so that a card stays held as long as any of them lives.
+  std::vector<std::shared_ptr<const UniqueFd>> leases;
   std::optional<Duration> time_limit, idle_limit;
   int stop_signal = 15;  // how the shim itself stops it at a limit
   Duration grace = seconds(60);
@@ -52,12 +63,18 @@ struct ExitRecord {
   int oom_kills = 0;            // of the attempt's own cgroup, where counted
   Time started, ended;          // wall clock; `ended` - `started` from the monotonic clock
   int64_t cpu_ms = 0;           // user + system of the tree, as reaped
+  // With ranks: each one's own end, by rank. exit_code and signal above are those of the first that failed by
+  // time, or 0; `failed_rank` names it if it failed by itself, not because of a stop that came before, and it
+  // names the one that could not be started.
+  std::vector<RankEnd> ranks;
+  std::optional<int> failed_rank;
 };
 
 struct AttemptRunning {
   Time started;
-  int pid = 0;
+  int pid = 0;  // of its first process (of rank 0)
   bool adopted = false;
+  bool frozen = false;
 };
 struct AttemptExited {
   ExitRecord record;
@@ -71,11 +88,16 @@ struct AttemptLost {
 };
 struct AttemptStuck {};       // the shim holds its lock and does not answer; leases stay
 struct AttemptUnkillable {};  // KILL was sent and the tree is not empty
+struct AttemptFrozen {};
+struct AttemptThawed {};  // asked for, or its deadline passed, or it is being stopped
+struct AttemptFreezeRefused {
+  int error = 0;  // errno
+};
 
 struct AttemptNews {
   Ulid attempt;
   std::variant<AttemptRunning, AttemptExited, AttemptNotStarted, AttemptRefused, AttemptLost, AttemptStuck,
-               AttemptUnkillable>
+               AttemptUnkillable, AttemptFrozen, AttemptThawed, AttemptFreezeRefused>
       what;
 };
 
@@ -84,6 +106,10 @@ class Engine {
   virtual ~Engine() = default;
   virtual void Launch(LaunchOrder order) = 0;
   virtual void Stop(Ulid attempt, StopOrder order) = 0;
+  // Stops all its processes where they are; the supervisor thaws them by itself after `deadline`, daemon or
+  // not. A freeze of what is frozen only renews the deadline and is not told again.
+  virtual void Freeze(Ulid attempt, Duration deadline) = 0;
+  virtual void Thaw(Ulid attempt) = 0;
   // After a restart: looks at every open attempt in parallel and bounded, and reports one piece of news on
   // each. `done` is called on the engine's thread once each has been reported (a stuck one after its bound).
   // Folders without a row are moved to attempts/.quarantine and named in `strays`.

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 
@@ -47,9 +48,9 @@ bool IsAlive(int pid) {
 // What the engine says, attempt by attempt.
 class Desk {
  public:
-  void Take(AttemptNews news) {
+  void Take(const AttemptNews& news) {
     const std::lock_guard lock(mutex_);
-    news_.push_back(std::move(news));
+    news_.push_back(news);
     arrived_.notify_all();
   }
   // The first piece of this kind about the attempt; nothing if it does not come.
@@ -70,18 +71,23 @@ class Desk {
   // Its one and only end.
   AttemptNews WaitForEnd(const Ulid& attempt) {
     std::unique_lock lock(mutex_);
-    AttemptNews end;
-    const bool came = arrived_.wait_for(lock, kPatience, [&] {
+    const AttemptNews* end = nullptr;
+    arrived_.wait_for(lock, kPatience, [&] {
       for (const AttemptNews& news : news_) {
-        if (news.attempt == attempt && IsEnd(news)) {
-          end = news;
-          return true;
-        }
+        if (news.attempt == attempt && IsEnd(news)) end = &news;
       }
-      return false;
+      return end != nullptr;
     });
-    EXPECT_TRUE(came) << "no end of " << attempt.Text();
-    return end;
+    EXPECT_NE(end, nullptr) << "no end of " << attempt.Text();
+    static const AttemptNews kNone;
+    return end != nullptr ? *end : kNone;
+  }
+  template <class What>
+  int Count(const Ulid& attempt) {
+    const std::lock_guard lock(mutex_);
+    return static_cast<int>(std::count_if(news_.begin(), news_.end(), [&](const AttemptNews& news) {
+      return news.attempt == attempt && std::holds_alternative<What>(news.what);
+    }));
   }
   int CountEnds(const Ulid& attempt) {
     const std::lock_guard lock(mutex_);
@@ -148,7 +154,7 @@ class LocalEngineTest : public ::testing::TestWithParam<Containment> {
     desk_ = std::make_unique<Desk>();
     LocalEngineSettings settings{home_, kShim, instance_, std::string(Name(GetParam()))};
     auto engine =
-        OpenLocalEngine(settings, [desk = desk_.get()](AttemptNews news) { desk->Take(std::move(news)); });
+        OpenLocalEngine(settings, [desk = desk_.get()](const AttemptNews& news) { desk->Take(news); });
     ASSERT_TRUE(engine) << engine.error().message.id;
     engine_ = std::move(*engine);
   }
@@ -185,6 +191,27 @@ class LocalEngineTest : public ::testing::TestWithParam<Containment> {
     return attempt;
   }
   Ulid LaunchScript(const std::string& script) { return Launch(Order({"/bin/sh", "-c", script})); }
+  LaunchOrder Ranks(int count, const std::string& script) {
+    LaunchOrder order = Order({"/bin/sh", "-c", script});
+    for (int rank = 0; rank < count; ++rank) order.ranks.push_back({{"RANK=" + std::to_string(rank)}, {}});
+    return order;
+  }
+  // A file that is locked as a host lease is, by the open file alone.
+  std::shared_ptr<const UniqueFd> TakeLease(const std::string& name) {
+    const std::string path = home_ + "/" + name;
+    EXPECT_TRUE(WriteFileAt(AT_FDCWD, path.c_str(), ""));
+    auto lease = OpenAt(AT_FDCWD, path.c_str(), O_RDONLY);
+    EXPECT_TRUE(lease && TryFlock(lease->get()).value_or(false));
+    return std::make_shared<const UniqueFd>(std::move(*lease));
+  }
+  bool IsHeld(const std::string& name) const {
+    auto lease = OpenAt(AT_FDCWD, (home_ + "/" + name).c_str(), O_RDONLY);
+    return !TryFlock(lease->get()).value_or(false);
+  }
+  // By another task's whole life: long enough for anybody who runs to be seen running.
+  void LetOthersRun() {
+    for (int i = 0; i < 3; ++i) RunToEnd(Order({"/bin/sh", "-c", "sleep 0.05"}));
+  }
   ExitRecord RunToEnd(LaunchOrder order) {
     const Ulid attempt = Launch(std::move(order));
     const auto exited = desk_->Wait<AttemptExited>(attempt);
@@ -194,6 +221,9 @@ class LocalEngineTest : public ::testing::TestWithParam<Containment> {
   AttemptFolder Folder(const Ulid& attempt) const { return {home_ + "/attempts", attempt}; }
   std::string Log(const Ulid& attempt) const {
     return ReadFile(Folder(attempt).paths().Log(), 1 << 20).value_or("");
+  }
+  std::string Log(const Ulid& attempt, int rank) const {
+    return ReadFile(Folder(attempt).paths().Log(rank), 1 << 20).value_or("");
   }
   std::string Content(const std::string& name) const {
     return ReadFile(home_ + "/" + name, 1 << 20).value_or("");
@@ -854,6 +884,93 @@ TEST_P(LocalEngineTest, FreezesUntilTheDeadlineEvenWithNobodyThere) {
   EXPECT_EQ(desk_->Wait<AttemptExited>(attempt)->record.signal, SIGTERM);
 }
 
+TEST_P(LocalEngineTest, AFrozenTaskStandsStillUntilItIsThawed) {
+  // Forks all the time, out of its session too, and one process lives on in a child forever: nobody may slip
+  // through.
+  const Ulid attempt = LaunchScript(
+      "hop() { echo h; hop & }; hop; while :; do echo a; setsid sh -c 'echo b; (echo c)' & sh -c 'echo d'; "
+      "done");
+  ASSERT_TRUE(Eventually([&] { return Log(attempt).size() > 100; }));
+  for (int round = 1; round <= 2; ++round) {
+    engine_->Freeze(attempt, minutes(10));
+    ASSERT_TRUE(Eventually([&] { return desk_->Count<AttemptFrozen>(attempt) == round; }));
+    std::string log;
+    LetOthersRun();  // the kernel freezes in its own time
+    log = Log(attempt);
+    LetOthersRun();
+    EXPECT_EQ(Log(attempt).size(), log.size());
+    engine_->Thaw(attempt);
+    ASSERT_TRUE(Eventually([&] { return desk_->Count<AttemptThawed>(attempt) == round; }));
+    EXPECT_TRUE(Eventually([&] { return Log(attempt).size() > log.size() + 100; }));
+  }
+  EXPECT_EQ(desk_->Count<AttemptFreezeRefused>(attempt), 0);
+}
+
+TEST_P(LocalEngineTest, ThawsByItselfWhenTheDaemonThatFrozeItIsGone) {
+  const Ulid attempt = LaunchScript("while :; do echo x; sleep 0.01; done");
+  ASSERT_TRUE(Eventually([&] { return !Log(attempt).empty(); }));
+  engine_->Freeze(attempt, milliseconds(300));
+  desk_->Wait<AttemptFrozen>(attempt);
+  engine_.reset();
+  const size_t frozen_at = Log(attempt).size();
+  EXPECT_TRUE(Eventually([&] { return Log(attempt).size() > frozen_at + 20; }));
+  Open();
+  Adopt({Row(attempt)});
+  EXPECT_FALSE(desk_->Wait<AttemptRunning>(attempt)->frozen);
+}
+
+TEST_P(LocalEngineTest, FindsAnAdoptedTaskFrozenAndThawsIt) {
+  const Ulid attempt = LaunchScript("exec sleep 1000");
+  desk_->Wait<AttemptRunning>(attempt);
+  engine_->Freeze(attempt, minutes(10));
+  desk_->Wait<AttemptFrozen>(attempt);
+  Restart({Row(attempt)});
+  EXPECT_TRUE(desk_->Wait<AttemptRunning>(attempt)->frozen);
+  engine_->Thaw(attempt);
+  desk_->Wait<AttemptThawed>(attempt);
+  EXPECT_EQ(desk_->Count<AttemptFrozen>(attempt), 0);
+}
+
+TEST_P(LocalEngineTest, FreezingTheFrozenRenewsTheDeadlineAndIsNotToldAgain) {
+  const Ulid attempt = LaunchScript("exec sleep 1000");
+  desk_->Wait<AttemptRunning>(attempt);
+  engine_->Freeze(attempt, minutes(10));
+  engine_->Freeze(attempt, minutes(20));
+  engine_->Freeze(attempt, milliseconds(50));
+  desk_->Wait<AttemptThawed>(attempt);
+  EXPECT_EQ(desk_->Count<AttemptFrozen>(attempt), 1);
+  EXPECT_EQ(desk_->Count<AttemptThawed>(attempt), 1);
+}
+
+TEST_P(LocalEngineTest, SaysWhenItCannotFreeze) {
+  const Ulid unknown = Ulid::Make(FromNanos(WallNanos()));
+  engine_->Freeze(unknown, seconds(1));
+  EXPECT_EQ(desk_->Wait<AttemptFreezeRefused>(unknown)->error, ENOTCONN);
+  engine_->Thaw(unknown);
+
+  const Ulid endless = LaunchScript("exec sleep 1000");
+  desk_->Wait<AttemptRunning>(endless);
+  engine_->Freeze(endless, Duration{});
+  EXPECT_EQ(desk_->Wait<AttemptFreezeRefused>(endless)->error, EINVAL);
+
+  const Ulid stopping = LaunchScript("trap '' TERM; echo ready; while :; do sleep 0.02; done");
+  ASSERT_TRUE(Eventually([&] { return Log(stopping) == "ready\n"; }));
+  engine_->Stop(stopping, {.reason = "x", .grace = minutes(1)});
+  engine_->Freeze(stopping, seconds(1));
+  EXPECT_EQ(desk_->Wait<AttemptFreezeRefused>(stopping)->error, EBUSY);
+  EXPECT_EQ(desk_->Count<AttemptFrozen>(stopping), 0);
+}
+
+TEST_P(LocalEngineTest, SaysThatAStopThawedWhatWasFrozen) {
+  const Ulid attempt = LaunchScript("trap 'exit 4' TERM; echo ready; while :; do sleep 0.02; done");
+  ASSERT_TRUE(Eventually([&] { return Log(attempt) == "ready\n"; }));
+  engine_->Freeze(attempt, minutes(10));
+  desk_->Wait<AttemptFrozen>(attempt);
+  engine_->Stop(attempt, {.reason = "x"});
+  EXPECT_EQ(desk_->Wait<AttemptExited>(attempt)->record.exit_code, 4);
+  EXPECT_EQ(desk_->Count<AttemptThawed>(attempt), 1);
+}
+
 TEST_P(LocalEngineTest, DoesNotCountFrozenTimeAgainstTheLimit) {
   LaunchOrder order = Order({"/bin/sh", "-c", "while [ ! -e go ]; do sleep 0.02; done"});
   order.time_limit = milliseconds(1500);
@@ -879,6 +996,273 @@ TEST_P(LocalEngineTest, AnswersWhatItDoesNotUnderstandWithAnError) {
             attempt.Text());
   caller.Ask(R"({"format":1,"verb":"KILL"})", wire::NewsKind::kDone);
   EXPECT_TRUE(desk_->Wait<AttemptExited>(attempt)->record.killed_by_shim);
+}
+
+TEST_P(LocalEngineTest, StartsOneProcessARankWithItsOwnVariablesAndLog) {
+  LaunchOrder order =
+      Ranks(3, "echo rank $RANK of $WORLD_SIZE $TRAINYARD_ID; echo $$ > pid.$RANK; read x < gate");
+  ASSERT_EQ(::mkfifo((home_ + "/gate").c_str(), 0600), 0);
+  order.environment = {"RANK=9", "PATH=/usr/bin:/bin", "WORLD_SIZE=3", "RANKS=3"};
+  order.ranks[1].environment.push_back("TRAINYARD_ID=stolen");
+  const Ulid attempt = Launch(std::move(order));
+  const auto running = desk_->Wait<AttemptRunning>(attempt);
+  ASSERT_TRUE(running);
+  for (int rank = 0; rank < 3; ++rank) {
+    const int pid = ReadPid("pid." + std::to_string(rank));
+    if (rank == 0) {
+      EXPECT_EQ(running->pid, pid);
+    }
+    const auto stat = ReadProcessStat(pid);
+    ASSERT_TRUE(stat);
+    EXPECT_EQ(stat->session, pid);
+    EXPECT_EQ(stat->group, pid);
+    EXPECT_EQ(stat->parent, ShimOf(attempt));
+    EXPECT_EQ(Log(attempt, rank), "rank " + std::to_string(rank) + " of 3 " + attempt.Text() + "\n");
+    if (GetParam() == Containment::kSubreaper) continue;
+    const std::vector<int> held = OpenCgroupRoot(instance_, GetParam()).Attempt(attempt.Text()).Processes();
+    EXPECT_NE(std::find(held.begin(), held.end(), pid), held.end());
+  }
+  EXPECT_FALSE(Exists(Folder(attempt).paths().Log()));
+  Restart({Row(attempt)});
+  EXPECT_EQ(desk_->Wait<AttemptRunning>(attempt)->pid, running->pid);
+  const UniqueFd gate(::open((home_ + "/gate").c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_TRUE(WriteAll(gate.get(), "go\ngo\ngo\n"));
+  const ExitRecord record = desk_->Wait<AttemptExited>(attempt)->record;
+  EXPECT_EQ(record.exit_code, 0);
+  EXPECT_EQ(record.ranks, (std::vector<RankEnd>{{0, {}}, {0, {}}, {0, {}}}));
+  EXPECT_FALSE(record.failed_rank);
+
+  engine_->Acknowledge(attempt);
+  EXPECT_TRUE(Eventually([&] { return !Exists(Folder(attempt).paths().Control()); }));
+  EXPECT_FALSE(Log(attempt, 2).empty());
+  engine_->Remove(attempt);
+  EXPECT_TRUE(Eventually([&] { return !Exists(Folder(attempt).paths().folder); }));
+}
+
+TEST_P(LocalEngineTest, PinsEachRankToItsOwnCpus) {
+  cpu_set_t mine;
+  CPU_ZERO(&mine);
+  ASSERT_EQ(::sched_getaffinity(0, sizeof mine, &mine), 0);
+  std::vector<int> cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &mine)) cpus.push_back(cpu);
+  }
+  LaunchOrder order = Ranks(2, "grep Cpus_allowed_list /proc/self/status");
+  order.cpus = {cpus.front()};
+  order.ranks[1].cpus = {cpus.back()};
+  const Ulid attempt = order.attempt;
+  RunToEnd(std::move(order));
+  EXPECT_EQ(Log(attempt, 0), "Cpus_allowed_list:\t" + std::to_string(cpus.front()) + "\n");
+  EXPECT_EQ(Log(attempt, 1), "Cpus_allowed_list:\t" + std::to_string(cpus.back()) + "\n");
+}
+
+TEST_P(LocalEngineTest, ARankThatFailsStopsTheOthersAndDecidesTheOutcome) {
+  const Ulid attempt =
+      Launch(Ranks(3,
+                   "trap 'echo stopped; exit 0' TERM; [ $RANK = 2 ] && echo $$ > early && exit 0; echo ready;"
+                   "while [ $RANK = 0 ] || [ ! -e fail ]; do sleep 0.02; done; exit 3"));
+  ASSERT_TRUE(Eventually([&] { return Log(attempt, 0) == "ready\n"; }));
+  const int early = ReadPid("early");
+  ASSERT_TRUE(Eventually([&] { return !IsAlive(early); }));
+  ASSERT_TRUE(WriteFileAt(AT_FDCWD, (home_ + "/fail").c_str(), ""));
+  const ExitRecord record = desk_->Wait<AttemptExited>(attempt)->record;
+  EXPECT_EQ(record.exit_code, 3);
+  EXPECT_FALSE(record.signal);
+  EXPECT_EQ(record.failed_rank, 1);
+  EXPECT_EQ(record.ranks, (std::vector<RankEnd>{{0, {}}, {3, {}}, {0, {}}}));
+  EXPECT_EQ(record.stopped_by, ExitRecord::StoppedBy::kNobody);
+  EXPECT_FALSE(record.killed_by_shim);
+  EXPECT_TRUE(Log(attempt, 0).ends_with("stopped\n"));
+  EXPECT_FALSE(Exists(Folder(attempt).paths().Stop()));
+}
+
+TEST_P(LocalEngineTest, KillsTheOtherRanksWhenTermIsNotEnough) {
+  LaunchOrder order =
+      Ranks(2,
+            "trap '' TERM; [ $RANK = 0 ] && echo > ready; while [ ! -e ready ]; do sleep 0.01; "
+            "done; [ $RANK = 1 ] && kill -ABRT $$; while :; do sleep 0.02; done");
+  order.grace = milliseconds(50);
+  const ExitRecord record = RunToEnd(std::move(order));
+  EXPECT_EQ(record.signal, SIGABRT);
+  EXPECT_FALSE(record.exit_code);
+  EXPECT_EQ(record.failed_rank, 1);
+  EXPECT_EQ(record.ranks, (std::vector<RankEnd>{{{}, SIGKILL}, {{}, SIGABRT}}));
+  EXPECT_TRUE(record.killed_by_shim);
+  EXPECT_EQ(record.stopped_by, ExitRecord::StoppedBy::kNobody);
+}
+
+TEST_P(LocalEngineTest, TheFirstFailureByTimeWinsEvenWhenBothAreSeenAtOnce) {
+  const Ulid attempt =
+      Launch(Ranks(4, "echo $$ > pid.$RANK; while [ ! -e fail.$RANK ]; do sleep 0.01; done; exit 1$RANK"));
+  std::vector<int> pids;
+  for (int rank = 0; rank < 4; ++rank) pids.push_back(ReadPid("pid." + std::to_string(rank)));
+  desk_->Wait<AttemptRunning>(attempt);
+  const int shim = ShimOf(attempt);
+  ::kill(shim, SIGSTOP);  // it sees all of them only when everything has happened
+  for (const int rank : {2, 3, 0, 1}) {
+    ASSERT_TRUE(WriteFileAt(AT_FDCWD, (home_ + "/fail." + std::to_string(rank)).c_str(), ""));
+    ASSERT_TRUE(Eventually([&] { return !IsAlive(pids[static_cast<size_t>(rank)]); }));
+  }
+  ::kill(shim, SIGCONT);
+  const ExitRecord record = desk_->Wait<AttemptExited>(attempt)->record;
+  EXPECT_EQ(record.failed_rank, 2);
+  EXPECT_EQ(record.exit_code, 12);
+  EXPECT_EQ(record.ranks, (std::vector<RankEnd>{{10, {}}, {11, {}}, {12, {}}, {13, {}}}));
+}
+
+TEST_P(LocalEngineTest, RanksThatFailBecauseOfAStopHaveNotFailed) {
+  const Ulid attempt =
+      Launch(Ranks(3,
+                   "trap \"exit 1$RANK\" USR1; echo ready; [ $RANK = 2 ] && echo $$ > early && exit 0;"
+                   "while :; do sleep 0.02; done"));
+  for (int rank = 0; rank < 2; ++rank)
+    ASSERT_TRUE(Eventually([&] { return Log(attempt, rank) == "ready\n"; }));
+  const int early = ReadPid("early");
+  ASSERT_TRUE(Eventually([&] { return !IsAlive(early); }));
+  engine_->Stop(attempt, {.reason = "cancelled", .signal = SIGUSR1});
+  const ExitRecord record = desk_->Wait<AttemptExited>(attempt)->record;
+  EXPECT_EQ(record.stopped_by, ExitRecord::StoppedBy::kOrder);
+  EXPECT_FALSE(record.failed_rank);
+  EXPECT_GE(record.exit_code.value_or(0), 10);
+  EXPECT_EQ(record.ranks, (std::vector<RankEnd>{{10, {}}, {11, {}}, {0, {}}}));
+  EXPECT_EQ(ReadFile(Folder(attempt).paths().Stop(), 100).value(), "cancelled\n");
+}
+
+TEST_P(LocalEngineTest, RunsAllRanksOrNone) {
+  LaunchOrder order = Ranks(3, "setsid sleep 1000 & exec sleep 1000");
+  order.ranks[1].cpus = {16'000};  // no machine of ours has it
+  const Ulid attempt = order.attempt;
+  const ExitRecord record = RunToEnd(std::move(order));
+  EXPECT_EQ(record.kind, ExitRecord::Kind::kExecFailed);
+  EXPECT_EQ(record.exec_step, "affinity");
+  EXPECT_EQ(record.exec_errno, EINVAL);
+  EXPECT_EQ(record.failed_rank, 1);
+  EXPECT_EQ(record.ranks, (std::vector<RankEnd>{{{}, SIGKILL}, {}, {}}));
+  EXPECT_FALSE(record.exit_code);
+  EXPECT_FALSE(record.signal);
+  EXPECT_EQ(desk_->Count<AttemptRunning>(attempt), 0);
+  EXPECT_TRUE(FindMarked("TRAINYARD_ID=" + attempt.Text()).empty());
+}
+
+TEST_P(LocalEngineTest, RefusesMoreRanksThanItCanKeepTrackOf) {
+  const Ulid attempt = Launch(Ranks(wire::kMostRanks + 1, "exit 0"));
+  EXPECT_EQ(desk_->Wait<AttemptRefused>(attempt)->error.message.id, "engine.ranks");
+  EXPECT_FALSE(Exists(Folder(attempt).paths().folder));
+}
+
+TEST_P(LocalEngineTest, RunsAsManyRanksAsItMay) {
+  LaunchOrder order = Ranks(wire::kMostRanks, "exit $((RANK > 99))");
+  const ExitRecord record = RunToEnd(std::move(order));
+  EXPECT_EQ(record.exit_code, 1);
+  EXPECT_GE(record.failed_rank.value_or(0), 100);
+  EXPECT_EQ(record.ranks.size(), wire::kMostRanks);
+}
+
+TEST_P(LocalEngineTest, NoRankIsIdleAsLongAsOneSpeaks) {
+  LaunchOrder order =
+      Ranks(2, "[ $RANK = 1 ] && for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.1; done; exec sleep 1000");
+  order.idle_limit = milliseconds(400);
+  const Ulid attempt = order.attempt;
+  const ExitRecord record = RunToEnd(std::move(order));
+  EXPECT_EQ(record.stopped_by, ExitRecord::StoppedBy::kIdleLimit);
+  EXPECT_EQ(Log(attempt, 1), "1\n2\n3\n4\n5\n6\n7\n8\n");
+}
+
+TEST_P(LocalEngineTest, FreezesAllRanks) {
+  const Ulid attempt = Launch(Ranks(3, "while :; do echo x; sleep 0.01; done"));
+  for (int rank = 0; rank < 3; ++rank) ASSERT_TRUE(Eventually([&] { return !Log(attempt, rank).empty(); }));
+  engine_->Freeze(attempt, minutes(10));
+  desk_->Wait<AttemptFrozen>(attempt);
+  LetOthersRun();
+  std::vector<size_t> sizes;
+  for (int rank = 0; rank < 3; ++rank) sizes.push_back(Log(attempt, rank).size());
+  LetOthersRun();
+  for (int rank = 0; rank < 3; ++rank) EXPECT_EQ(Log(attempt, rank).size(), sizes[static_cast<size_t>(rank)]);
+  engine_->Thaw(attempt);
+  for (int rank = 0; rank < 3; ++rank)
+    EXPECT_TRUE(Eventually([&] { return Log(attempt, rank).size() > sizes[static_cast<size_t>(rank)]; }));
+}
+
+TEST_P(LocalEngineTest, FindsTheSessionsOfAllRanksOfADeadSupervisor) {
+  // None of them can be told by its variables. Rank 1 leaves a child in its session, which still writes to
+  // its log.
+  const Ulid attempt =
+      Launch(Ranks(3,
+                   "env -i sleep 1000 & echo $! > child.$RANK; [ $RANK = 1 ] && exec env -i sleep "
+                   "1001; exec env -i sleep 1000"));
+  const auto running = desk_->Wait<AttemptRunning>(attempt);
+  std::vector<int> pids = {running->pid};
+  for (int rank = 0; rank < 3; ++rank) pids.push_back(ReadPid("child." + std::to_string(rank)));
+  const auto record = Folder(attempt).ReadSlot().newest;
+  ASSERT_TRUE(record && record->others.size() == 2);
+  for (const wire::RankProcess& other : record->others) pids.push_back(static_cast<int>(other.pid));
+  ASSERT_TRUE(Eventually([&] { return FindMarked("TRAINYARD_ID=" + attempt.Text()).empty(); }));
+  const int shim = ShimOf(attempt);
+  engine_.reset();
+  ::kill(shim, SIGKILL);
+  ASSERT_TRUE(Eventually([&] { return !Running(attempt); }));
+  const int first_of_rank_1 = static_cast<int>(record->others[0].pid);
+  ::kill(first_of_rank_1, SIGKILL);
+  ASSERT_TRUE(Eventually([&] { return !IsAlive(first_of_rank_1); }));
+  EXPECT_TRUE(IsAlive(pids[2]));
+  Open();
+  Adopt({Row(attempt)});
+  desk_->Wait<AttemptLost>(attempt);
+  for (const int pid : pids) EXPECT_FALSE(IsAlive(pid)) << pid;
+}
+
+TEST_P(LocalEngineTest, HandsHostLeasesToItsProcessesAndToNobodyElse) {
+  LaunchOrder order = Ranks(2, "exec sleep 1000");
+  order.leases = {TakeLease("card-0"), TakeLease("card-1")};
+  const Ulid holder = Launch(std::move(order));
+  desk_->Wait<AttemptRunning>(holder);
+  const Ulid stranger = LaunchScript("exec sleep 1000");
+  const int strange_task = desk_->Wait<AttemptRunning>(stranger)->pid;
+  const auto record = Folder(holder).ReadSlot().newest;
+  ASSERT_TRUE(record && record->others.size() == 1);
+  const auto held_by = [&](int64_t pid) {
+    std::vector<std::string> held;
+    const std::string folder = "/proc/" + std::to_string(pid) + "/fd";
+    const auto names = ListFolder(folder);
+    for (const std::string& fd : *names) {
+      const std::string path = ReadLinkAt(AT_FDCWD, (folder + "/" + fd).c_str()).value_or("");
+      if (path.starts_with(home_ + "/card-")) held.push_back(fd + path.substr(home_.size()));
+    }
+    return held;
+  };
+  const std::vector<std::string> both = {"10/card-0", "11/card-1"};
+  EXPECT_EQ(held_by(record->pid), both);
+  EXPECT_EQ(held_by(record->others[0].pid), both);
+  EXPECT_EQ(held_by(ShimOf(holder)), both);
+  EXPECT_TRUE(held_by(strange_task).empty());
+  EXPECT_TRUE(held_by(ShimOf(stranger)).empty());
+  EXPECT_EQ(ListFolder("/proc/" + std::to_string(record->pid) + "/fd")->size(), 5U);
+}
+
+TEST_P(LocalEngineTest, ACardStaysHeldUntilTheLastProcessOfTheTaskIsGone) {
+  LaunchOrder order = Order({"/bin/sh", "-c", "exec sleep 1000"});
+  order.leases = {TakeLease("card")};
+  const Ulid attempt = Launch(std::move(order));
+  const int task = desk_->Wait<AttemptRunning>(attempt)->pid;
+  const int shim = ShimOf(attempt);
+  EXPECT_TRUE(IsHeld("card"));
+  engine_.reset();  // and with it every copy of the daemon's
+  ::kill(shim, SIGKILL);
+  ASSERT_TRUE(Eventually([&] { return !Running(attempt); }));
+  EXPECT_TRUE(IsAlive(task));
+  EXPECT_TRUE(IsHeld("card"));
+  Open();
+  Adopt({Row(attempt)});
+  desk_->Wait<AttemptLost>(attempt);
+  EXPECT_FALSE(IsHeld("card"));
+}
+
+TEST_P(LocalEngineTest, ACardIsFreeOnceItsTaskHasEnded) {
+  LaunchOrder order = Order({"/bin/true"});
+  order.leases = {TakeLease("card")};
+  const Ulid attempt = Launch(std::move(order));
+  desk_->Wait<AttemptExited>(attempt);
+  EXPECT_FALSE(IsHeld("card"));
 }
 
 TEST_P(LocalEngineTest, AWaitingSupervisorIsSmall) {

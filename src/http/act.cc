@@ -27,6 +27,7 @@ struct Selection {
   std::string tag;
   bool all = false;
   int priority = 0;
+  bool first = false;  // instead of a priority
 };
 
 // "12", "3-9", a name or "@last".
@@ -50,8 +51,32 @@ Status ReadWord(const std::string& word, const std::string& field, Selection& se
   return {};
 }
 
+// Where in the queue: a priority or first, one of them for the verb that is about that, none for others.
+Status ReadPlace(const json::object& body, Verb verb, Selection& selection) {
+  const json::value* priority = body.if_contains("priority");
+  if (priority != nullptr && priority->is_null()) priority = nullptr;
+  Result<bool> first = ReadBool(body, "first");
+  if (!first) return Forward(first.error());
+  selection.first = *first;
+  if (verb != Verb::kPriority) {
+    if (priority != nullptr) return Invalid(msg::ActPriorityElsewhere{}, "/priority");
+    if (*first) return Invalid(msg::ActPriorityElsewhere{}, "/first");
+    return {};
+  }
+  if (priority != nullptr && *first) return Invalid(msg::ActPriorityBoth{}, "/first");
+  if (*first) return {};
+  if (priority == nullptr) return Invalid(msg::ActPriorityMissing{}, "/priority");
+  std::string text;
+  if (priority->is_string()) text.assign(priority->as_string().data(), priority->as_string().size());
+  if (priority->is_int64()) text = std::to_string(priority->as_int64());
+  Result<int> number = ParsePriority(text);
+  if (!number) return Invalid(number.error().message, "/priority");
+  selection.priority = *number;
+  return {};
+}
+
 Result<Selection> ReadSelection(const Request& request, Verb verb) {
-  Result<json::object> body = ParseBody(request.body, {"tasks", "tag", "all", "priority"});
+  Result<json::object> body = ParseBody(request.body, {"tasks", "tag", "all", "priority", "first"});
   if (!body) return Forward(body.error());
   Selection selection;
   if (const json::value* tasks = body->if_contains("tasks"); tasks != nullptr && !tasks->is_null()) {
@@ -75,19 +100,7 @@ Result<Selection> ReadSelection(const Request& request, Verb verb) {
   selection.all = *all;
   if (selection.all && verb != Verb::kCancel) return Invalid(msg::ActAllCancelOnly{}, "/all");
 
-  const json::value* priority = body->if_contains("priority");
-  if (priority != nullptr && priority->is_null()) priority = nullptr;
-  if (verb == Verb::kPriority) {
-    if (priority == nullptr) return Invalid(msg::ActPriorityMissing{}, "/priority");
-    std::string text;
-    if (priority->is_string()) text.assign(priority->as_string().data(), priority->as_string().size());
-    if (priority->is_int64()) text = std::to_string(priority->as_int64());
-    Result<int> number = ParsePriority(text);
-    if (!number) return Invalid(number.error().message, "/priority");
-    selection.priority = *number;
-  } else if (priority != nullptr) {
-    return Invalid(msg::ActPriorityElsewhere{}, "/priority");
-  }
+  if (Status read = ReadPlace(*body, verb, selection); !read) return Forward(read.error());
   if (selection.ids.empty() && selection.words.empty() && selection.ranges.empty() && selection.tag.empty() &&
       !selection.all) {
     return Invalid(msg::ActNothingNamed{}, "/tasks");
@@ -159,8 +172,10 @@ class ActOnTasks : public std::enable_shared_from_this<ActOnTasks> {
     const std::string tag = std::exchange(selection_.tag, {});
     const size_t count = std::min(kSlice, todo_.size() - done_);
     if (count == 0 && !to_all && tag.empty()) return Finish();
-    std::vector<TaskId> slice(todo_.begin() + static_cast<ptrdiff_t>(done_),
-                              todo_.begin() + static_cast<ptrdiff_t>(done_ + count));
+    // Each slice that goes first goes before the ones already there, so the last one is the first to go.
+    const size_t begin = selection_.first ? todo_.size() - done_ - count : done_;
+    std::vector<TaskId> slice(todo_.begin() + static_cast<ptrdiff_t>(begin),
+                              todo_.begin() + static_cast<ptrdiff_t>(begin + count));
     done_ += count;
     Run(std::move(slice), to_all, tag, true);
   }
@@ -177,6 +192,7 @@ class ActOnTasks : public std::enable_shared_from_this<ActOnTasks> {
         act.all_open = to_all;
         act.tag = tag;
         act.priority = self->selection_.priority;
+        act.first = self->selection_.first;
         act.ended = std::move(records);
         act.reply = [=](std::vector<ActAnswer> answers) {
           // Open when asked and gone when acted on: it has ended in between, and its record is in the store

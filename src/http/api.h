@@ -44,6 +44,8 @@ struct FoundAttempt {
   int number = 0;     // 0: not there
   Ulid uid;
   bool ended = false;      // the attempt
+  int ranks = 0;           // how many; 0: it is one process with one log
+  int failed_rank = 0;     // the one whose end is that of the attempt, as far as that tells
   int64_t last_event = 0;  // of the Yard, when it was asked
 };
 
@@ -68,6 +70,8 @@ class Api {
   void StopDaemon(CallPtr call);
   // devices.cc
   void ListDevices(CallPtr call);
+  void HoldDevices(CallPtr call);
+  void ReleaseDevices(CallPtr call);
   // tasks.cc
   void ListTasks(CallPtr call);
   void GetTask(CallPtr call);
@@ -100,6 +104,7 @@ class Api {
   // The task a selector names: 12, a name (newest) or @last; refuses the call when there is none.
   void Select(const CallPtr& call, std::function<void(TaskId)> then);
   void Act(CallPtr call, Verb verb);
+  void ActOn(CallPtr call, DeviceVerb verb);
   void SetPaused(const CallPtr& call, bool paused);
   // Attempt `wanted` of a task, or its newest (0). Number 0 in the answer: there is none such.
   void FindAttempt(TaskId id, int wanted, std::function<void(Result<FoundAttempt>)> then);

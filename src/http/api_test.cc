@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +11,7 @@
 #include "base/paths.h"
 #include "base/text.h"
 #include "http/testing.h"
+#include "msg/devices.h"
 #include "msg/outcome.h"
 #include "msg/why.h"
 
@@ -450,6 +452,305 @@ TEST_F(ApiTest, RefusesActionsThatNameNothing) {
   EXPECT_EQ(Post("/api/v1/tasks/cancel", R"({"tasks":["1-999999999"]})").status(), 422);
   EXPECT_EQ(Post("/api/v1/tasks/priority", R"({"tasks":["3"]})").status(), 422);
   EXPECT_TRUE(backend_.acts.empty());
+}
+
+TEST_F(ApiTest, PutsTasksFirstOrGivesThemAPriorityAndNeverBoth) {
+  backend_.open[TaskId{3}] = MakeTask(3, "a");
+  ASSERT_EQ(Post("/api/v1/tasks/priority", R"({"tasks":[3],"first":true})").status(), 200);
+  EXPECT_TRUE(backend_.acts.at(0).first);
+  ASSERT_EQ(Post("/api/v1/tasks/priority", R"({"tasks":[3],"priority":"high","first":false})").status(), 200);
+  EXPECT_FALSE(backend_.acts.at(1).first);
+  EXPECT_EQ(backend_.acts.at(1).priority, 100);
+  struct Row {
+    const char *verb, *body, *refusal;
+  };
+  const Row kRows[] = {
+      {"priority", R"({"tasks":[3],"priority":1,"first":true})", "act.priority_both /first"},
+      {"priority", R"({"tasks":[3],"first":false})", "act.priority_missing /priority"},
+      {"priority", R"({"tasks":[3],"first":1})", "api.must_be /first"},
+      {"hold", R"({"tasks":[3],"first":true})", "act.priority_elsewhere /first"},
+  };
+  for (const Row& row : kRows) {
+    const Asked asked = Post(std::string("/api/v1/tasks/") + row.verb, row.body);
+    ASSERT_EQ(asked.status(), 422) << row.body;
+    EXPECT_EQ(std::string(asked.body().at("message").at("id").as_string()) + " " +
+                  asked.body().at("field").as_string().c_str(),
+              row.refusal);
+  }
+  EXPECT_EQ(backend_.acts.size(), 2u);
+}
+
+TEST_F(ApiTest, KeepsTheOrderOfManyTasksThatAreToGoFirst) {
+  for (int64_t id = 1; id <= 2500; id++) backend_.open[TaskId{id}] = MakeTask(id, "t");
+  ASSERT_EQ(Post("/api/v1/tasks/priority", R"({"tasks":["1-2500"],"first":true})").status(), 200);
+  // The Yard puts each slice before what waits, and with it before the slices that came sooner.
+  std::vector<TaskId> queue;
+  for (const ty::Act& act : backend_.acts) queue.insert(queue.begin(), act.tasks.begin(), act.tasks.end());
+  ASSERT_EQ(queue.size(), 2500u);
+  EXPECT_TRUE(std::is_sorted(queue.begin(), queue.end()));
+}
+
+// ---- Devices
+
+DeviceView Gpu() {
+  DeviceView view;
+  view.device = {.id = "GPU-5c1f",
+                 .kind = Device::Kind::kGpu,
+                 .index = 1,
+                 .label = "GPU1",
+                 .name = "NVIDIA H200",
+                 .pci = "0000:01:00.0",
+                 .memory = 150'000};
+  view.state = "shared";
+  return view;
+}
+
+TEST_F(ApiTest, TellsOfACpuSlotWhatThereIsToTell) {
+  DeviceView view;
+  view.device = {
+      .id = "cpu:0", .index = 0, .label = "cpu:0", .name = "CPU slot 0", .cpus = {0, 1}, .memory = 5};
+  view.state = "free";
+  backend_.facts.devices = {view};
+  const json::value body = Get("/api/v1/devices").body();
+  EXPECT_EQ(body, json::parse(R"({"items":[{"id":"cpu:0","kind":"cpu","index":0,"label":"cpu:0",
+    "name":"CPU slot 0","pci":null,"cpus":[0,1],"memory":{"total":5,"used":null},"state":"free","usable":true,
+    "reason":null,"held_until":null,"out_since":null,"leases":[],"reading":null,"processes":null,
+    "elsewhere":null}],"next":null,"probe":{"state":"none","reason":null,"driver":null,"cuda":null}})"));
+  EXPECT_EQ(Get("/api/v1/status").body().at("devices"), body.at("items"));
+}
+
+TEST_F(ApiTest, TellsWhoHasAGpuHowItIsAndWhatRunsOnIt) {
+  DeviceView view = Gpu();
+  LeaseView lease;
+  lease.task = TaskId{12};
+  lease.task_name = "b";
+  lease.attempt = 2;
+  lease.share_milli = 667;
+  lease.asked_milli = 500;
+  lease.mode = ShareMode::kTurns;
+  lease.memory = 80'000;
+  lease.used = 70'000;
+  lease.frozen = true;
+  lease.uid.bytes[15] = 12;
+  view.leases = {lease};
+  DeviceReading reading;
+  reading.memory_used = 90'000;
+  reading.utilisation = 0.93;
+  reading.temperature_c = 71;
+  reading.throttle = {"thermal"};
+  reading.ecc_uncorrectable = 0;
+  DeviceProcess ours, desktop, foreign;
+  ours.pid = 100;
+  ours.attempt = lease.uid;
+  ours.memory = 70'000;
+  ours.user = "ann";
+  ours.command = "python train.py";
+  ours.since = FromNanos(0);
+  desktop.pid = 1;
+  desktop.type = DeviceProcess::Type::kGraphics;
+  foreign.pid = 200;
+  foreign.start = 7;
+  foreign.attempt = Ulid{};  // of another yard of the same user
+  reading.processes = {ours, desktop, foreign};
+  view.reading = reading;
+  view.read_at = FromNanos(1'000'000'000);
+  view.foreign = {foreign};
+  backend_.facts.devices = {view};
+  backend_.facts.yard.probe = ProbeState::kGood;
+  backend_.facts.yard.driver = "550.54.14";
+  backend_.facts.yard.cuda = "12.4";
+
+  const json::value body = Get("/api/v1/devices").body();
+  const json::value& device = body.at("items").at(0);
+  EXPECT_EQ(device.at("leases"),
+            json::parse(R"([{"task":12,"task_name":"b","attempt":2,"since":"1970-01-01T00:00:00.000Z",
+    "share":0.667,"asked":0.5,"mode":"turns","memory":80000,"used":70000,"frozen":true}])"));
+  EXPECT_EQ(device.at("memory"), json::parse(R"({"total":150000,"used":90000})"));
+  EXPECT_EQ(device.at("reading"), json::parse(R"({"at":"1970-01-01T00:00:01.000Z","health":"good",
+    "utilisation":0.93,"memory_utilisation":null,"temperature_c":71.0,"power_w":null,"power_limit_w":null,
+    "clock_mhz":null,"memory_clock_mhz":null,"fan":null,"throttle":["thermal"],"ecc_uncorrectable":0})"));
+  EXPECT_EQ(device.at("processes"), json::parse(R"([
+    {"pid":100,"type":"compute","memory":70000,"user":"ann","command":"python train.py",
+     "since":"1970-01-01T00:00:00.000Z","task":12,"foreign":false},
+    {"pid":1,"type":"graphics","memory":null,"user":null,"command":null,"since":null,"task":null,"foreign":false},
+    {"pid":200,"type":"compute","memory":null,"user":null,"command":null,"since":null,"task":null,"foreign":true}
+    ])"));
+  EXPECT_EQ(body.at("probe"),
+            json::parse(R"({"state":"good","reason":null,"driver":"550.54.14","cuda":"12.4"})"));
+}
+
+TEST_F(ApiTest, TellsWhyADeviceIsNotGivenOut) {
+  DeviceView view = Gpu();
+  view.usable = false;
+  view.state = "elsewhere";
+  view.trouble = msg::WhyAdopting{};
+  view.held_until = FromNanos(0);
+  view.out_since = FromNanos(0);
+  HostHolder holder;
+  holder.user = "ben";
+  holder.task = 4;
+  holder.since = FromNanos(0);
+  view.elsewhere = holder;
+  backend_.facts.devices = {view};
+  backend_.facts.yard.probe = ProbeState::kMismatch;
+  backend_.facts.yard.probe_trouble = msg::WhyAdopting{};
+  const json::value body = Get("/api/v1/devices").body();
+  const json::value& device = body.at("items").at(0);
+  EXPECT_FALSE(device.at("usable").as_bool());
+  EXPECT_EQ(device.at("reason").at("id").as_string(), "why.adopting");
+  EXPECT_EQ(device.at("held_until").as_string(), "1970-01-01T00:00:00.000Z");
+  EXPECT_EQ(device.at("out_since").as_string(), "1970-01-01T00:00:00.000Z");
+  EXPECT_EQ(device.at("elsewhere"),
+            json::parse(R"({"user":"ben","task":4,"task_name":null,"since":"1970-01-01T00:00:00.000Z"})"));
+  EXPECT_EQ(body.at("probe").at("state").as_string(), "mismatch");
+  EXPECT_EQ(body.at("probe").at("reason").at("id").as_string(), "why.adopting");
+}
+
+TEST_F(ApiTest, HoldsAndReleasesTheDevicesThatAreNamed) {
+  backend_.act_on_device = [](const std::string& device) -> Status {
+    if (device == "GPU7") return NotFound(msg::DevicesUnknown{.text = device}, "/devices");
+    return {};
+  };
+  const Asked held =
+      Post("/api/v1/devices/hold", R"({"devices":["0",1,"GPU7","0"],"until":"2020-01-01T00:00:00+08:00"})");
+  ASSERT_EQ(held.status(), 200) << held.raw();
+  const json::value body = held.body();
+  const json::array& items = body.at("items").as_array();
+  ASSERT_EQ(items.size(), 3u);
+  EXPECT_EQ(items[0], json::parse(R"({"device":"0","ok":true})"));
+  EXPECT_EQ(items[1], json::parse(R"({"device":"1","ok":true})"));
+  EXPECT_FALSE(items[2].at("ok").as_bool());
+  EXPECT_EQ(items[2].at("problem").at("status").as_int64(), 404);
+  ASSERT_EQ(backend_.device_acts.size(), 1u);
+  EXPECT_EQ(backend_.device_acts[0].verb, DeviceVerb::kHold);
+  EXPECT_EQ(backend_.device_acts[0].until, ParseIso("2019-12-31T16:00:00Z"));
+
+  ASSERT_EQ(Post("/api/v1/devices/hold", R"({"devices":["cpu:0"],"until":null})").status(), 200);
+  EXPECT_EQ(backend_.device_acts.at(1).until, std::nullopt);
+  ASSERT_EQ(Post("/api/v1/devices/release", R"({"devices":["cpu:0"]})").status(), 200);
+  EXPECT_EQ(backend_.device_acts.at(2).verb, DeviceVerb::kRelease);
+}
+
+TEST_F(ApiTest, RefusesHoldsThatNameNothingOrAPastTime) {
+  struct Row {
+    const char *verb, *body, *refusal;
+  };
+  const Row kRows[] = {
+      {"hold", "", "devices.none_named /devices"},
+      {"hold", R"({"devices":[]})", "devices.none_named /devices"},
+      {"hold", R"({"devices":null})", "devices.none_named /devices"},
+      {"hold", R"({"devices":["0",""]})", "devices.none_named /devices/1"},
+      {"hold", R"({"devices":[{}]})", "devices.none_named /devices/0"},
+      {"hold", R"({"devices":"0"})", "api.must_be /devices"},
+      {"hold", R"({"device":["0"]})", "api.unknown_key /device"},
+      {"hold", R"({"devices":["0"],"until":"soon"})", "api.time /until"},
+      {"hold", R"({"devices":["0"],"until":""})", "api.time /until"},
+      {"hold", R"({"devices":["0"],"until":1796040000})", "api.must_be /until"},
+      {"hold", R"({"devices":["0"],"until":"2019-01-01T00:00:00Z"})", "devices.until_past /until"},
+      {"release", R"({"devices":["0"],"until":null})", "api.unknown_key /until"},
+      {"release", R"({"devices":[]})", "devices.none_named /devices"},
+  };
+  for (const Row& row : kRows) {
+    const Asked asked = Post(std::string("/api/v1/devices/") + row.verb, row.body);
+    ASSERT_EQ(asked.status(), 422) << row.body;
+    EXPECT_EQ(std::string(asked.body().at("message").at("id").as_string()) + " " +
+                  asked.body().at("field").as_string().c_str(),
+              row.refusal);
+  }
+  EXPECT_TRUE(backend_.device_acts.empty());
+}
+
+// ---- Ranks
+
+// Task 7 with three ranks, whose logs hold "rank 0\n" and so on.
+std::string RunRanks(MapBackend& backend, const std::string& home) {
+  TaskView& view = backend.open[TaskId{7}];
+  view.task.wish.ranks = true;
+  view.attempt->processes = 3;
+  backend.rows.tasks[TaskId{7}] = TaskRecord{view.task, std::make_shared<TaskSpec>(), {*view.attempt}};
+  const AttemptPaths paths{StatePaths{home}.Attempt(view.attempt->uid)};
+  std::filesystem::remove(paths.Log());
+  for (int rank = 0; rank < 3; rank++) std::ofstream(paths.Log(rank)) << "rank " << rank << "\n";
+  return paths.folder;
+}
+
+TEST_F(ApiTest, GivesTheLogOfEachRank) {
+  Run(7, "");
+  const std::string folder = RunRanks(backend_, home_);
+  const Asked first = Get("/api/v1/tasks/7/log");
+  EXPECT_EQ(first.raw(), "rank 0\n");
+  EXPECT_EQ(first.header("X-Rank"), "0");
+  EXPECT_EQ(first.header("X-Ranks"), "3");
+  const Asked last = Get("/api/v1/tasks/7/log?rank=2");
+  EXPECT_EQ(last.raw(), "rank 2\n");
+  EXPECT_EQ(last.header("X-Rank"), "2");
+  const Asked none = Get("/api/v1/tasks/7/log?rank=3");
+  EXPECT_EQ(none.status(), 404);
+  EXPECT_EQ(none.body().at("message").at("id").as_string(), "task.no_rank");
+  EXPECT_EQ(none.body().at("message").at("args").at("last").as_int64(), 2);
+  EXPECT_EQ(none.body().at("field").as_string(), "rank");
+  EXPECT_EQ(Get("/api/v1/tasks/7/log?rank=-1").status(), 422);
+  EXPECT_EQ(Get("/api/v1/tasks/7").body().at("log_path").as_string(), folder + "/log.0");
+
+  const Asked grows = Get("/api/v1/tasks/7/log?rank=1&offset=7&wait=30");
+  EXPECT_FALSE(grows.answered());
+  std::ofstream(folder + "/log.0", std::ios::app) << "of another\n";
+  loop_.Pass(milliseconds(50));
+  EXPECT_FALSE(grows.answered());
+  std::ofstream(folder + "/log.1", std::ios::app) << "more\n";
+  loop_.Pass(milliseconds(50));
+  ASSERT_TRUE(grows.answered());
+  EXPECT_EQ(grows.raw(), "more\n");
+}
+
+TEST_F(ApiTest, KnowsNoRankOfAnAttemptOfOneProcess) {
+  Run(7, "x");
+  const Asked whole = Get("/api/v1/tasks/7/log");
+  EXPECT_EQ(whole.header("X-Rank"), "");
+  EXPECT_EQ(whole.header("X-Ranks"), "");
+  const Asked rank = Get("/api/v1/tasks/7/log?rank=0");
+  EXPECT_EQ(rank.status(), 404);
+  EXPECT_EQ(rank.body().at("message").at("id").as_string(), "task.no_ranks");
+  EXPECT_EQ(Get("/api/v1/tasks/7/tail?rank=0").status(), 404);
+  EXPECT_TRUE(Get("/api/v1/tasks/7/tail").body().at("rank").is_null());
+}
+
+TEST_F(ApiTest, ShowsTheTailOfTheRankThatFailed) {
+  Run(7, "");
+  RunRanks(backend_, home_);
+  EXPECT_EQ(Get("/api/v1/tasks/7/tail").body().at("rank").as_int64(), 0);
+  Attempt attempt = *backend_.open[TaskId{7}].attempt;
+  attempt.state = AttemptState::kEnded;
+  attempt.outcome = Outcome{.kind = OutcomeKind::kFailed, .exit_code = 3};
+  attempt.ranks = {{.exit_code = {}, .signal = 15}, {}, {.exit_code = 3, .signal = {}}};
+  backend_.rows.tasks[TaskId{7}].attempts = {attempt};
+  backend_.End(TaskId{7}, *attempt.outcome);
+  const json::value tail = Get("/api/v1/tasks/7/tail").body();
+  EXPECT_EQ(tail.at("rank").as_int64(), 2);
+  EXPECT_EQ(tail.at("lines"), json::parse(R"(["rank 2"])"));
+  EXPECT_EQ(Get("/api/v1/tasks/7/tail?rank=1").body().at("lines"), json::parse(R"(["rank 1"])"));
+  EXPECT_EQ(Get("/api/v1/tasks/7/tail?rank=3").status(), 404);
+
+  const json::value run = Get("/api/v1/tasks/7").body().at("attempts").at(0);
+  EXPECT_EQ(run.at("processes").as_int64(), 3);
+  EXPECT_EQ(run.at("ranks"), json::parse(R"([{"rank":0,"exit_code":null,"signal":15},
+    {"rank":1,"exit_code":null,"signal":null},{"rank":2,"exit_code":3,"signal":null}])"));
+}
+
+TEST_F(ApiTest, TellsTheShareOfATaskAndWhetherItIsItsTurn) {
+  Run(7, "");
+  json::value task = Get("/api/v1/tasks").body().at("items").at(0);
+  EXPECT_TRUE(task.at("share").is_null());
+  EXPECT_FALSE(task.at("frozen").as_bool());
+  backend_.open[TaskId{7}].task.wish.share = {500, ShareMode::kTurns, seconds(3)};
+  backend_.open[TaskId{7}].frozen = true;
+  task = Get("/api/v1/tasks").body().at("items").at(0);
+  EXPECT_EQ(task.at("share").as_string(), "0.5:turns:3s");
+  EXPECT_TRUE(task.at("frozen").as_bool());
+  const json::value detail = Get("/api/v1/tasks/7").body();
+  EXPECT_EQ(detail.at("share").as_string(), "0.5:turns:3s");
+  EXPECT_EQ(detail.at("attempts").at(0).at("processes").as_int64(), 1);
+  EXPECT_TRUE(detail.at("attempts").at(0).at("ranks").as_array().empty());
 }
 
 TEST_F(ApiTest, EndsTheDaemonOnlyAfterTheAnswer) {

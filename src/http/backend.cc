@@ -20,6 +20,10 @@ class YardBackend final : public Backend {
     act.reply = OnLoop(std::move(act.reply));
     inbox_.Post(std::move(act));
   }
+  void Post(ActOnDevices act) override {
+    act.reply = OnLoop(std::move(act.reply));
+    inbox_.Post(std::move(act));
+  }
   void Post(PauseQueue pause) override {
     pause.reply = OnLoop(std::move(pause.reply));
     inbox_.Post(std::move(pause));

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <cstring>
 
@@ -50,6 +51,32 @@ int64_t SizeOf(int fd) {
   return ::fstat(fd, &about) == 0 ? about.st_size : 0;
 }
 
+// The rank whose end is that of the whole: the first that failed ended it, the others were stopped for it.
+int FailedRank(const Attempt& attempt) {
+  if (!attempt.outcome) return 0;
+  const RankEnd end{attempt.outcome->exit_code, attempt.outcome->signal};
+  const auto rank = std::find(attempt.ranks.begin(), attempt.ranks.end(), end);
+  return rank == attempt.ranks.end() ? 0 : static_cast<int>(rank - attempt.ranks.begin());
+}
+
+constexpr int64_t kMostRanks = 1'000'000;
+constexpr int kNoRank = -1;  // none was named
+
+// Whether the attempt has the rank that was asked for.
+Status CheckRank(const FoundAttempt& found, int rank) {
+  if (rank == kNoRank || found.number == 0 || rank < found.ranks) return {};
+  const std::string task = std::to_string(found.task.value);
+  if (found.ranks == 0)
+    return NotFound(msg::TaskNoRanks{.attempt = found.number, .task = task, .rank = rank}, "rank");
+  return NotFound(
+      msg::TaskNoRank{.attempt = found.number, .task = task, .rank = rank, .last = found.ranks - 1}, "rank");
+}
+
+std::string LogPath(const FoundAttempt& found, int rank, const std::string& home) {
+  const AttemptPaths paths{StatePaths{home}.Attempt(found.uid)};
+  return found.ranks == 0 ? paths.Log() : paths.Log(rank);
+}
+
 std::string ReadRange(int fd, int64_t offset, size_t limit) {
   std::string bytes(limit, '\0');
   size_t got = 0;
@@ -69,15 +96,17 @@ void Api::FindAttempt(TaskId id, int wanted, std::function<void(Result<FoundAtte
   backend_.Describe(
       id, [this, id, wanted, then = std::move(then)](std::optional<TaskView> view, int64_t last_event) {
         FoundAttempt found{.task = id, .open = view.has_value(), .last_event = last_event};
-        auto take = [](FoundAttempt& into, const Attempt& attempt) {
+        auto take = [](FoundAttempt& into, const Attempt& attempt, bool ranks) {
           into.number = attempt.number;
           into.uid = attempt.uid;
           into.ended = attempt.state == AttemptState::kEnded;
+          into.ranks = ranks ? attempt.processes : 0;
+          into.failed_rank = FailedRank(attempt);
         };
         if (view) {
           found.count = view->task.attempts;
           const bool current = view->attempt && (wanted == 0 || wanted == view->attempt->number);
-          if (current) take(found, *view->attempt);
+          if (current) take(found, *view->attempt, view->task.wish.ranks);
           if (current || found.count == 0) return then(found);
         }
         Fetch<Result<TaskRecord>>(
@@ -88,7 +117,7 @@ void Api::FindAttempt(TaskId id, int wanted, std::function<void(Result<FoundAtte
               found.open = found.open && !IsEnded(record->task);
               found.count = std::max(found.count, record->task.attempts);
               for (const Attempt& attempt : record->attempts) {
-                if (wanted == 0 || attempt.number == wanted) take(found, attempt);
+                if (wanted == 0 || attempt.number == wanted) take(found, attempt, record->task.wish.ranks);
               }
               then(found);
             });
@@ -104,6 +133,7 @@ class LogFollower : public std::enable_shared_from_this<LogFollower> {
   void Begin() {
     Parameters query(call_->request);
     wanted_ = static_cast<int>(query.Number("attempt", 0, 1, 1'000'000));
+    rank_ = static_cast<int>(query.Number("rank", kNoRank, 0, kMostRanks));
     offset_ = query.Number("offset", 0, INT64_MIN + 1, INT64_MAX);
     limit_ = query.Number("limit", 1 << 20, 1, 4 << 20);
     const Duration wait = query.Seconds("wait", {}, seconds(600));
@@ -136,6 +166,7 @@ class LogFollower : public std::enable_shared_from_this<LogFollower> {
                   "attempt"});
       });
     }
+    if (Status there = CheckRank(found_, rank_); !there) return End([&] { call_->Refuse(there.error()); });
     if (found_.number == 0 && (!found_.open || !patience_)) return Give();
     if (found_.number != 0) {
       if (!Measure()) return;
@@ -153,13 +184,14 @@ class LogFollower : public std::enable_shared_from_this<LogFollower> {
     });
   }
 
+  int Rank() const { return std::max(rank_, 0); }
+
   // The size now; false when the call has been refused.
   bool Measure() {
     if (file_uid_ != found_.uid) file_.Reset();
     if (!file_) {
       file_uid_ = found_.uid;
-      Result<UniqueFd> opened =
-          OpenPlain(AttemptPaths{StatePaths{api_.settings_.home}.Attempt(found_.uid)}.Log());
+      Result<UniqueFd> opened = OpenPlain(LogPath(found_, Rank(), api_.settings_.home));
       if (!opened) {
         End([&] { call_->Refuse(StatusOfLog(opened.error()), opened.error()); });
         return false;
@@ -188,6 +220,10 @@ class LogFollower : public std::enable_shared_from_this<LogFollower> {
     const bool ended = found_.number == 0 ? !found_.open : found_.ended;
     response.headers.emplace_back("X-Task", std::to_string(task_.value));
     response.headers.emplace_back("X-Attempt", std::to_string(found_.number));
+    if (found_.number != 0 && found_.ranks > 0) {
+      response.headers.emplace_back("X-Rank", std::to_string(Rank()));
+      response.headers.emplace_back("X-Ranks", std::to_string(found_.ranks));
+    }
     response.headers.emplace_back("X-Log-Offset", std::to_string(begin));
     response.headers.emplace_back("X-Log-Size", std::to_string(size_));
     response.headers.emplace_back("X-Log-Ended", ended ? "true" : "false");
@@ -207,7 +243,7 @@ class LogFollower : public std::enable_shared_from_this<LogFollower> {
   Api& api_;
   CallPtr call_;
   TaskId task_;
-  int wanted_ = 0;
+  int wanted_ = 0, rank_ = kNoRank;
   int64_t offset_ = 0, limit_ = 0;
   FoundAttempt found_;
   UniqueFd file_;
@@ -240,19 +276,27 @@ void Api::WithAttempt(const CallPtr& call,
   });
 }
 
+// Without a named rank, that of the one which failed: it tells why.
 void Api::GetTail(CallPtr call) {
-  WithAttempt(call, [call](const FoundAttempt& found, const std::string& folder) {
+  Parameters query(call->request);
+  const int named = static_cast<int>(query.Number("rank", kNoRank, 0, kMostRanks));
+  if (query.error()) return call->Refuse(*query.error());
+  WithAttempt(call, [this, call, named](const FoundAttempt& found, const std::string&) {
+    if (Status there = CheckRank(found, named); !there) return call->Refuse(there.error());
+    const int rank = named == kNoRank ? found.failed_rank : named;
     LogTail tail;
     if (found.number != 0) {
-      const std::string path = AttemptPaths{folder}.Log();
+      const std::string path = LogPath(found, rank, settings_.home);
       Result<UniqueFd> plain = OpenPlain(path);
       if (!plain) return call->Refuse(StatusOfLog(plain.error()), plain.error());
       if (*plain) tail = ReadLogTail(path);
     }
     json::array lines;
     for (const std::string& line : tail.lines) lines.push_back(ToJsonText(line));
-    call->Answer(json::object{
-        {"attempt", found.number}, {"lines", std::move(lines)}, {"exception", ToJsonText(tail.exception)}});
+    call->Answer(json::object{{"attempt", found.number},
+                              {"rank", found.ranks == 0 ? json::value(nullptr) : json::value(rank)},
+                              {"lines", std::move(lines)},
+                              {"exception", ToJsonText(tail.exception)}});
   });
 }
 

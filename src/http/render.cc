@@ -1,5 +1,6 @@
 #include "http/render.h"
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <cmath>
 
@@ -35,6 +36,10 @@ json::value OrNull(const std::optional<T>& value) {
   return value ? json::value(*value) : json::value(nullptr);
 }
 
+json::value TextOrNull(const std::string& text) {
+  return text.empty() ? json::value(nullptr) : json::value(Text(text));
+}
+
 json::array Strings(const std::vector<std::string>& words) {
   json::array array;
   array.reserve(words.size());
@@ -54,7 +59,18 @@ json::value RenderProgress(const std::optional<Progress>& progress) {
                       {"phase", Text(progress->phase)}};
 }
 
-json::object RenderAttempt(const Attempt& attempt, const std::string& home, Language language) {
+std::string LogOf(const Attempt& attempt, bool ranks, const std::string& home) {
+  const AttemptPaths paths{StatePaths{home}.Attempt(attempt.uid)};
+  return ranks ? paths.Log(0) : paths.Log();
+}
+
+json::object RenderAttempt(const Attempt& attempt, bool ranks, const std::string& home, Language language) {
+  json::array ends;
+  for (size_t rank = 0; rank < attempt.ranks.size(); ++rank) {
+    ends.push_back(json::object{{"rank", rank},
+                                {"exit_code", OrNull(attempt.ranks[rank].exit_code)},
+                                {"signal", OrNull(attempt.ranks[rank].signal)}});
+  }
   return {{"number", attempt.number},
           {"uid", attempt.uid.Text()},
           {"devices", Strings(attempt.devices)},
@@ -63,7 +79,9 @@ json::object RenderAttempt(const Attempt& attempt, const std::string& home, Lang
           {"started_at", TimeOrNull(attempt.started)},
           {"ended_at", TimeOrNull(attempt.ended)},
           {"outcome", RenderOutcome(attempt.outcome, language)},
-          {"log_path", Text(AttemptPaths{StatePaths{home}.Attempt(attempt.uid)}.Log())}};
+          {"processes", attempt.processes},
+          {"ranks", std::move(ends)},
+          {"log_path", Text(LogOf(attempt, ranks, home))}};
 }
 
 std::string_view CodeName(Code code) {
@@ -203,6 +221,8 @@ json::object RenderTask(const TaskView& view, Language language) {
           {"started_at", TimeOrNull(view.attempt ? view.attempt->started : std::nullopt)},
           {"ended_at", TimeOrNull(task.ended)},
           {"devices", Strings(view.attempt ? view.attempt->devices : std::vector<std::string>{})},
+          {"share", TextOrNull(task.wish.share.Text())},
+          {"frozen", view.frozen},
           {"attempt", OrNull(attempt)},
           {"progress", RenderProgress(view.progress)},
           {"time_left_s", NumberOrNull(left)},
@@ -246,16 +266,15 @@ json::object RenderDetail(const TaskRecord& record, const std::optional<TaskView
   json::array runs;
   std::vector<std::string> changed;
   for (const Attempt& attempt : attempts) {
-    runs.emplace_back(RenderAttempt(attempt, home, language));
+    runs.emplace_back(RenderAttempt(attempt, task.wish.ranks, home, language));
     changed = attempt.changed_code;
   }
   detail["attempts"] = std::move(runs);
   detail["spec"] = record.spec ? json::value(ToJson(*record.spec, false)) : json::value(json::object{});
   detail["code_changed"] = Strings(changed);
   detail["out_folder"] = Text(StatePaths{home}.Out(task.id));
-  detail["log_path"] =
-      attempts.empty() ? json::value(nullptr)
-                       : json::value(Text(AttemptPaths{StatePaths{home}.Attempt(attempts.back().uid)}.Log()));
+  detail["log_path"] = attempts.empty() ? json::value(nullptr)
+                                        : json::value(Text(LogOf(attempts.back(), task.wish.ranks, home)));
   return detail;
 }
 
@@ -276,20 +295,112 @@ json::object RenderReceipt(const SubmitReceipt& receipt, const std::string& home
           {"out_folder", Text(StatePaths{home}.Out(receipt.id))}};
 }
 
-json::object RenderDevice(const DeviceView& device) {
-  json::array cpus;
-  for (int cpu : device.device.cpus) cpus.emplace_back(cpu);
-  const bool taken = device.task.has_value();
-  return {{"id", device.device.id},
-          {"kind", device.device.kind == Device::Kind::kGpu ? "gpu" : "cpu"},
-          {"name", Text(device.device.name)},
-          {"cpus", std::move(cpus)},
-          {"memory", device.device.memory},
-          {"usable", device.device.usable},
-          {"task", taken ? json::value(device.task->value) : json::value(nullptr)},
-          {"task_name", taken ? json::value(Text(device.task_name)) : json::value(nullptr)},
-          {"attempt", taken ? json::value(device.attempt) : json::value(nullptr)},
-          {"since", TimeOrNull(device.since)}};
+namespace {
+
+std::string_view KindName(Device::Kind kind) {
+  switch (kind) {
+    case Device::Kind::kCpuSlot:
+      return "cpu";
+    case Device::Kind::kGpu:
+      return "gpu";
+    case Device::Kind::kMigSlice:
+      return "mig";
+  }
+  return "";
+}
+
+// Thousandths as people write them: 0.333.
+double Fraction(int milli) {
+  return milli / static_cast<double>(kWholeDevice);
+}
+
+json::object RenderLease(const LeaseView& lease) {
+  return {{"task", lease.task.value},
+          {"task_name", Text(lease.task_name)},
+          {"attempt", lease.attempt},
+          {"since", FormatIso(lease.since)},
+          {"share", Fraction(lease.share_milli)},
+          {"asked", Fraction(lease.asked_milli)},
+          {"mode", Name(lease.mode)},
+          {"memory", lease.memory == 0 ? json::value(nullptr) : json::value(lease.memory)},
+          {"used", OrNull(lease.used)},
+          {"frozen", lease.frozen}};
+}
+
+json::value RenderReading(const DeviceView& view) {
+  if (!view.reading) return nullptr;
+  const DeviceReading& reading = *view.reading;
+  return json::object{{"at", TimeOrNull(view.read_at)},
+                      {"health", Name(reading.health)},
+                      {"utilisation", NumberOrNull(reading.utilisation)},
+                      {"memory_utilisation", NumberOrNull(reading.memory_utilisation)},
+                      {"temperature_c", NumberOrNull(reading.temperature_c)},
+                      {"power_w", NumberOrNull(reading.power_w)},
+                      {"power_limit_w", NumberOrNull(reading.power_limit_w)},
+                      {"clock_mhz", NumberOrNull(reading.clock_mhz)},
+                      {"memory_clock_mhz", NumberOrNull(reading.memory_clock_mhz)},
+                      {"fan", NumberOrNull(reading.fan)},
+                      {"throttle", Strings(reading.throttle)},
+                      {"ecc_uncorrectable", OrNull(reading.ecc_uncorrectable)}};
+}
+
+json::value RenderProcesses(const DeviceView& view) {
+  if (!view.reading || !view.reading->processes) return nullptr;
+  json::array processes;
+  for (const DeviceProcess& process : *view.reading->processes) {
+    const auto same = [&](const DeviceProcess& other) {
+      return other.pid == process.pid && other.start == process.start;
+    };
+    std::optional<int64_t> task;
+    for (const LeaseView& lease : view.leases)
+      if (process.attempt == lease.uid) task = lease.task.value;
+    processes.push_back(
+        json::object{{"pid", process.pid},
+                     {"type", process.type == DeviceProcess::Type::kGraphics ? "graphics" : "compute"},
+                     {"memory", OrNull(process.memory)},
+                     {"user", TextOrNull(process.user)},
+                     {"command", TextOrNull(process.command)},
+                     {"since", TimeOrNull(process.since)},
+                     {"task", OrNull(task)},
+                     {"foreign", std::any_of(view.foreign.begin(), view.foreign.end(), same)}});
+  }
+  return processes;
+}
+
+json::value RenderElsewhere(const std::optional<HostHolder>& holder) {
+  if (!holder) return nullptr;
+  return json::object{{"user", TextOrNull(holder->user)},
+                      {"task", holder->task == 0 ? json::value(nullptr) : json::value(holder->task)},
+                      {"task_name", TextOrNull(holder->task_name)},
+                      {"since", TimeOrNull(holder->since)}};
+}
+
+}  // namespace
+
+json::object RenderDevice(const DeviceView& view, Language language) {
+  const Device& device = view.device;
+  json::array cpus, leases;
+  for (int cpu : device.cpus) cpus.emplace_back(cpu);
+  for (const LeaseView& lease : view.leases) leases.push_back(RenderLease(lease));
+  return {
+      {"id", Text(device.id)},
+      {"kind", KindName(device.kind)},
+      {"index", device.index},
+      {"label", Text(device.label)},
+      {"name", Text(device.name)},
+      {"pci", TextOrNull(device.pci)},
+      {"cpus", std::move(cpus)},
+      {"memory",
+       {{"total", device.memory}, {"used", OrNull(view.reading ? view.reading->memory_used : std::nullopt)}}},
+      {"state", view.state},
+      {"usable", view.usable},
+      {"reason", RenderMessage(view.trouble, language)},
+      {"held_until", TimeOrNull(view.held_until)},
+      {"out_since", TimeOrNull(view.out_since)},
+      {"leases", std::move(leases)},
+      {"reading", RenderReading(view)},
+      {"processes", RenderProcesses(view)},
+      {"elsewhere", RenderElsewhere(view.elsewhere)}};
 }
 
 }  // namespace ty

@@ -11,7 +11,8 @@ namespace ty {
 void Api::GetStatus(CallPtr call) {
   backend_.Look([this, call](YardFacts facts) {
     boost::json::array devices;
-    for (const DeviceView& device : facts.devices) devices.emplace_back(RenderDevice(device));
+    for (const DeviceView& device : facts.devices)
+      devices.emplace_back(RenderDevice(device, call->language()));
     const YardView& yard = facts.yard;
     call->Answer(boost::json::object{{"pid", ::getpid()},
                                      {"url", settings_.url()},

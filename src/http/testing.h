@@ -115,6 +115,8 @@ class MapBackend final : public Backend {
   std::vector<Submit> submits;
   std::vector<Act> acts;
   std::vector<PauseQueue> pauses;
+  std::vector<ActOnDevices> device_acts;
+  std::function<Status(const std::string&)> act_on_device = [](const std::string&) { return Status(); };
   std::function<Status(TaskId)> act_on = [](TaskId) { return Status(); };
   int64_t next_id = 1;
   Result<SubmitReceipt> receipt = SubmitReceipt{};
@@ -147,6 +149,13 @@ class MapBackend final : public Backend {
     }
     auto reply = act.reply;
     acts.push_back(std::move(act));
+    reply(std::move(answers));
+  }
+  void Post(ActOnDevices act) override {
+    std::vector<std::pair<std::string, Status>> answers;
+    for (const std::string& device : act.devices) answers.emplace_back(device, act_on_device(device));
+    auto reply = act.reply;
+    device_acts.push_back(std::move(act));
     reply(std::move(answers));
   }
   void Post(PauseQueue pause) override {

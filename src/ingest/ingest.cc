@@ -27,6 +27,7 @@ constexpr int kPieces = 8;
 
 struct FinishAsked {
   Ulid attempt;
+  std::string tail_of;
   std::function<void(LogTail)> done;
 };
 using Request = std::variant<Followed, FinishAsked>;
@@ -55,10 +56,10 @@ class ThreadIngest final : public Ingest {
     if (wake) asked_.notify_one();
   }
 
-  void Finish(Ulid attempt, std::function<void(LogTail)> done) override {
+  void Finish(Ulid attempt, std::string tail_of, std::function<void(LogTail)> done) override {
     {
       std::lock_guard lock(mutex_);
-      requests_.emplace_back(FinishAsked{attempt, std::move(done)});
+      requests_.emplace_back(FinishAsked{attempt, std::move(tail_of), std::move(done)});
       urgent_ = true;
     }
     asked_.notify_one();
@@ -108,7 +109,6 @@ class ThreadIngest final : public Ingest {
       return;
     }
     auto& finish = std::get<FinishAsked>(request);
-    LogTail tail;
     if (auto found = readers_.find(finish.attempt); found != readers_.end()) {
       Follower& follower = found->second.follower;
       follower.ReadRest(buffer_);
@@ -117,10 +117,10 @@ class ThreadIngest final : public Ingest {
         Log("attempt " + finish.attempt.Text() + ": " + std::to_string(follower.unreadable()) +
             " lines of metrics.jsonl and checkpoints.jsonl could not be read");
       }
-      tail = ReadLogTail(follower.followed().log);
+      if (finish.tail_of.empty()) finish.tail_of = follower.followed().log;
       readers_.erase(found);
     }
-    if (finish.done) finish.done(std::move(tail));
+    if (finish.done) finish.done(finish.tail_of.empty() ? LogTail{} : ReadLogTail(finish.tail_of));
   }
 
   // One piece of each; a full look when it is due, else only those with more waiting. Returns whether any has

@@ -44,8 +44,9 @@ class Ingest {
  public:
   virtual ~Ingest() = default;
   virtual void Follow(Followed attempt) = 0;
-  // Reads what is left, reports a last Observation, then `done` with the tail; the attempt is forgotten.
-  virtual void Finish(Ulid attempt, std::function<void(LogTail)> done) = 0;
+  // Reads what is left, reports a last Observation, then `done` with the tail of `tail_of` (the log of the
+  // rank that failed; empty: the log that was followed); the attempt is forgotten.
+  virtual void Finish(Ulid attempt, std::string tail_of, std::function<void(LogTail)> done) = 0;
 };
 
 std::unique_ptr<Ingest> MakeIngest(std::function<void(Observation)> observe);

@@ -65,11 +65,11 @@ class IngestTest : public testing::Test {
     return followed;
   }
   // All is known when this returns.
-  LogTail Finish(const Followed& followed) {
+  LogTail Finish(const Followed& followed, std::string tail_of = "") {
     std::mutex mutex;
     std::condition_variable finished;
     std::optional<LogTail> tail;
-    ingest_->Finish(followed.attempt, [&](LogTail read) {
+    ingest_->Finish(followed.attempt, std::move(tail_of), [&](LogTail read) {
       std::lock_guard lock(mutex);
       tail = std::move(read);
       finished.notify_all();
@@ -93,6 +93,17 @@ TEST_F(IngestTest, ReadsAQuickTaskAtItsEnd) {
   EXPECT_EQ(tail.lines, (std::vector<std::string>{"epoch 3/20 loss=0.53", "bye"}));
   EXPECT_EQ(ProgressOf(subject), (Progress{3, 20.0, "epoch", "training"}));
   EXPECT_EQ(ear_.metrics_["loss"], 0.53);
+}
+
+TEST_F(IngestTest, FollowsTheFirstRankAndReadsTheEndOfTheOneThatFailed) {
+  const Followed subject = Subject(1, "log.0");
+  ingest_->Follow(subject);
+  Write("log.0", "epoch 3/20 loss=0.53\n");
+  Write("log.1", "epoch 9/20\nTraceback (most recent call last):\n  File \"a\", line 1\nOSError: no disk\n");
+  const LogTail tail = Finish(subject, folder_ + "/log.1");
+  EXPECT_EQ(tail.exception, "OSError: no disk");
+  EXPECT_EQ(tail.lines.back(), "OSError: no disk");
+  EXPECT_EQ(ProgressOf(subject), (Progress{3, 20.0, "epoch", "training"}));
 }
 
 TEST_F(IngestTest, SeesAGrowingLogWhileItRuns) {

@@ -93,7 +93,7 @@ bool IsScrubbed(std::string_view variable) {
     if (variable.starts_with(prefix)) return true;
   for (std::string_view name : {"RANK", "LOCAL_RANK", "NODE_RANK", "GROUP_RANK", "ROLE_RANK", "ROLE_NAME",
                                 "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_WORLD_SIZE", "ROLE_WORLD_SIZE",
-                                "MASTER_ADDR", "MASTER_PORT", "CUDA_VISIBLE_DEVICES"})
+                                "MASTER_ADDR", "MASTER_PORT", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"})
     if (variable == name) return true;
   return false;
 }

@@ -1,6 +1,7 @@
 // TaskSpec from JSON. Each setting has one reader; tables say which settings an object knows.
 #include <boost/json.hpp>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <span>
 
@@ -132,6 +133,12 @@ Result<Duration> Limit(const json::value& value, const Place& place) {
   return length;
 }
 
+Result<bool> TrueOrFalse(const json::value& value, const Place& place) {
+  const bool* said = value.if_bool();
+  if (!said) return Invalid(msg::SpecMustBeTrueOrFalse{.what = place.Words()}, place.Pointer());
+  return *said;
+}
+
 template <class Enum>
 struct Word {
   std::string_view name;
@@ -218,13 +225,26 @@ Status ReadGpus(const json::value& value, const Place& place, TaskSpec& spec) {
   return {};
 }
 
-Status ReadMemory(const json::value& value, const Place& place, TaskSpec& spec) {
+Result<int64_t> Amount(const json::value& value, const Place& place) {
   std::optional<int64_t> bytes = Integer(value);
   if (const json::string* text = value.if_string()) bytes = ParseBytes(*text);
   if (!bytes || *bytes < 0)
     return Invalid(msg::SpecBytes{.what = place.Words(), .text = Shown(value)}, place.Pointer());
   if (*bytes == 0) return Invalid(msg::SpecMustBeAboveZero{.what = place.Words()}, place.Pointer());
-  spec.memory = *bytes;
+  return *bytes;
+}
+
+// Text, or a number as YAML files have it.
+Status ReadShare(const json::value& value, const Place& place, TaskSpec& spec) {
+  std::string text = Shown(value);
+  if (const double* part = value.if_double()) {
+    char digits[32];
+    snprintf(digits, sizeof digits, "%.15g", *part);
+    text = digits;
+  }
+  Result<Share> share = Share::Parse(text);
+  if (!share) return Invalid(share.error().message, place.Pointer());
+  spec.wish.share = *share;
   return {};
 }
 
@@ -257,13 +277,6 @@ Status ReadAfter(const json::value& value, const Place& place, TaskSpec& spec) {
   spec.after.clear();
   return ReadList(value, place,
                   [&](const json::value& v, const Place& p) { return ReadDependency(v, p, spec); });
-}
-
-Status ReadHold(const json::value& value, const Place& place, TaskSpec& spec) {
-  const bool* hold = value.if_bool();
-  if (!hold) return Invalid(msg::SpecMustBeTrueOrFalse{.what = place.Words()}, place.Pointer());
-  spec.hold = *hold;
-  return {};
 }
 
 Status ReadBegin(const json::value& value, const Place& place, TaskSpec& spec) {
@@ -356,11 +369,21 @@ constexpr int kMostRetries = 1000;
 constexpr Word<RetryPolicy::On> kRetryOn[] = {{"table", RetryPolicy::On::kTable},
                                               {"any", RetryPolicy::On::kAny}};
 
+constexpr Word<TaskSpec::GpuIds> kGpuIds[] = {{"uuid", TaskSpec::GpuIds::kUuid},
+                                              {"index", TaskSpec::GpuIds::kIndex}};
+
 constexpr Setting kResources[] = {
     {"gpus", ReadGpus},
     {"cpus",
      [](const json::value& v, const Place& p, TaskSpec& s) { return PutWhole(s.cpus, v, p, 1, kMostCpus); }},
-    {"memory", ReadMemory},
+    {"memory", [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.memory, Amount(v, p)); }},
+    {"share", ReadShare},
+    {"gpu_memory",
+     [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.wish.memory, Amount(v, p)); }},
+    {"exclusive", [](const json::value& v, const Place& p,
+                     TaskSpec& s) { return Put(s.wish.exclusive, TrueOrFalse(v, p)); }},
+    {"gpu_ids",
+     [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.gpu_ids, OneOf(v, p, kGpuIds)); }},
 };
 
 constexpr Setting kLimits[] = {
@@ -419,7 +442,10 @@ constexpr Setting kTask[] = {
     {"resources", ReadGroup<kResources>},
     {"priority", ReadPriority},
     {"after", ReadAfter},
-    {"hold", ReadHold},
+    {"ranks",
+     [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.wish.ranks, TrueOrFalse(v, p)); }},
+    {"hold",
+     [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.hold, TrueOrFalse(v, p)); }},
     {"begin", ReadBegin},
     {"limits", ReadGroup<kLimits>},
     {"retry", ReadGroup<kRetry>},
@@ -430,6 +456,28 @@ constexpr Setting kTask[] = {
     {"environment", ReadGroup<kEnvironment>},
     {"code", ReadGroup<kCode>},
 };
+
+// What no single setting can tell: wishes that contradict each other or need a device that is not asked for.
+Status CheckWish(const TaskSpec& spec) {
+  const DeviceWish& wish = spec.wish;
+  const Place root, resources = root.In("resources"), share = resources.In("share");
+  if (spec.gpus.Most() == 0) {
+    for (const auto& [place, said] :
+         {std::pair(share, wish.share.mode != ShareMode::kWhole),
+          std::pair(resources.In("gpu_memory"), wish.memory != 0),
+          std::pair(resources.In("exclusive"), wish.exclusive), std::pair(root.In("ranks"), wish.ranks)})
+      if (said) return Invalid(msg::SpecNeedsDevice{.what = place.Words()}, place.Pointer());
+  }
+  if (wish.share.mode == ShareMode::kWhole) return {};
+  const std::string part = Share{wish.share.milli, ShareMode::kTogether}.Text();
+  if (wish.exclusive)
+    return Invalid(msg::SpecExclusiveShare{.share = part}, resources.In("exclusive").Pointer());
+  if (wish.share.mode != ShareMode::kTurns) return {};
+  if (wish.ranks) return Invalid(msg::SpecTurnsRanks{.share = part}, share.Pointer());
+  if (spec.gpus.Most() > 1)
+    return Invalid(msg::SpecTurnsMany{.most = spec.gpus.Most(), .share = part}, share.Pointer());
+  return {};
+}
 
 // What execve copies: each word with its NUL and a pointer to it.
 int64_t SizeForKernel(const TaskSpec& spec) {
@@ -450,6 +498,7 @@ Result<TaskSpec> ParseTaskSpec(const json::value& value) {
   if (Status read = ReadSettings(value, root, kTask, spec); !read) return Forward(read.error());
   if (spec.argv.empty()) return Invalid(msg::SpecMissing{.what = "command"}, "/command");
   if (spec.workdir.empty()) return Invalid(msg::SpecMissing{.what = "workdir"}, "/workdir");
+  if (Status fine = CheckWish(spec); !fine) return Forward(fine.error());
   if (int64_t size = SizeForKernel(spec); size > kMostTogether)
     return Invalid(msg::SpecCommandTooLarge{.size = size}, "/command");
   return spec;

@@ -12,6 +12,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "model/lease.h"
 
 namespace ty {
 
@@ -56,12 +57,15 @@ struct TaskSpec {
   DeviceCounts gpus;
   std::optional<int> cpus;        // cores counted for a task without a device; 1 if not said
   std::optional<int64_t> memory;  // bytes of RAM
-  int priority = 0;               // larger first; high/normal/low = 100/0/-100
+  DeviceWish wish;
+  // How CUDA_VISIBLE_DEVICES names GPUs: some libraries cannot read UUIDs.
+  enum class GpuIds : uint8_t { kUuid, kIndex } gpu_ids = GpuIds::kUuid;
+  int priority = 0;  // larger first; high/normal/low = 100/0/-100
   std::vector<Dependency> after;
   bool hold = false;
   std::optional<Time> begin;
   std::optional<Duration> time_limit, idle_limit;
-  int umask = 022;                 // of the submitter: what the task's files may be to others
+  int umask = 022;  // of the submitter: what the task's files may be to others
   RetryPolicy retry;
   std::string resume_path;  // checkpoint to start from, or empty
   int stop_signal = 15;
@@ -88,8 +92,8 @@ boost::json::value WordToJson(std::string_view word);
 Result<std::string> WordFromJson(const boost::json::value& json, std::string_view field);
 
 bool LooksSecret(std::string_view variable);  // TOKEN, SECRET, PASSWORD, API_KEY, …
-// TRAINYARD_* but HOME, RANK…, PET_*, SLURM_*, CUDA_VISIBLE_DEVICES: never taken from a recorded shell
-// (contracts C3).
+// TRAINYARD_* but HOME, RANK…, PET_*, SLURM_*, CUDA_VISIBLE_DEVICES, CUDA_DEVICE_ORDER: never taken from a
+// recorded shell (contracts C3). NVIDIA_VISIBLE_DEVICES stays: it says what a container's runtime was given.
 bool IsScrubbed(std::string_view variable);
 
 Result<int> ParsePriority(std::string_view text);  // high, normal, low or a number

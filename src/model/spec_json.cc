@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "base/text.h"
+#include "model/length.h"
 #include "model/signals.h"
 #include "model/spec.h"
 
@@ -35,11 +36,8 @@ json::object VariablesToJson(const Variables& variables, bool secrets) {
 
 // Whole seconds as a number, the rest as text that ParseDuration reads back exactly.
 json::value LengthToJson(Duration length) {
-  int64_t whole = std::chrono::duration_cast<seconds>(length).count(), nanos = (length % seconds(1)).count();
-  if (nanos == 0) return whole;
-  std::string fraction = std::to_string(1'000'000'000 + nanos).substr(1);
-  fraction.erase(fraction.find_last_not_of('0') + 1);
-  return json::string(std::to_string(whole) + "." + fraction + "s");
+  if (length % seconds(1) == Duration::zero()) return std::chrono::duration_cast<seconds>(length).count();
+  return json::string(LengthText(length));
 }
 
 std::string_view OnName(Dependency::On on) {
@@ -66,6 +64,10 @@ json::object ResourcesToJson(const TaskSpec& spec) {
   if (!spec.gpus.counts.empty()) resources["gpus"] = spec.gpus.Text();
   if (spec.cpus) resources["cpus"] = *spec.cpus;
   if (spec.memory) resources["memory"] = *spec.memory;
+  if (std::string share = spec.wish.share.Text(); !share.empty()) resources["share"] = share;
+  if (spec.wish.memory != 0) resources["gpu_memory"] = spec.wish.memory;
+  if (spec.wish.exclusive) resources["exclusive"] = true;
+  if (spec.gpu_ids == TaskSpec::GpuIds::kIndex) resources["gpu_ids"] = "index";
   return resources;
 }
 
@@ -135,6 +137,7 @@ json::object ToJson(const TaskSpec& spec, bool secrets) {
   put("recipe", json::string(spec.recipe));
   if (spec.umask != TaskSpec().umask) object["umask"] = Octal(spec.umask);
   put("resources", ResourcesToJson(spec));
+  if (spec.wish.ranks) object["ranks"] = true;
   if (spec.priority != 0) object["priority"] = spec.priority;
   put("after", AfterToJson(spec.after));
   if (spec.hold) object["hold"] = true;

@@ -52,6 +52,8 @@ TaskSpec Everything() {
   spec.gpus.counts = {1, 2, 4};
   spec.cpus = 3;
   spec.memory = 8ll << 30;
+  spec.wish = {{250, ShareMode::kTogether}, 3ll << 30, /*exclusive=*/false, /*ranks=*/true};
+  spec.gpu_ids = TaskSpec::GpuIds::kIndex;
   spec.priority = -100;
   spec.after = {{TaskId{12}, Dependency::On::kFail},
                 {TaskId{3}, Dependency::On::kAny},
@@ -106,6 +108,16 @@ TEST(TaskSpec, ReadsEachFormOfASetting) {
   EXPECT_EQ(Parsed(R"("resources":{"gpus":[4,1,2]})").gpus.counts, (std::vector{1, 2, 4}));
   EXPECT_EQ(Parsed(R"("resources":{"memory":"8G"})").memory, 8ll << 30);
   EXPECT_EQ(Parsed(R"("resources":{"memory":1000})").memory, 1000);
+  EXPECT_EQ(Parsed(R"("resources":{"gpu_memory":"8G"})").wish.memory, 8ll << 30);
+  EXPECT_EQ(Parsed(R"("resources":{"share":"0.5:turns:3s"})").wish.share,
+            (Share{500, ShareMode::kTurns, seconds(3)}));
+  EXPECT_EQ(Parsed(R"("resources":{"share":0.333})").wish.share, (Share{333, ShareMode::kTogether}));
+  EXPECT_EQ(Parsed(R"("resources":{"share":1})").wish, DeviceWish{});
+  EXPECT_EQ(Parsed(R"("resources":{"share":1.0})").wish, DeviceWish{});
+  EXPECT_TRUE(Parsed(R"("resources":{"exclusive":true})").wish.exclusive);
+  EXPECT_EQ(Parsed(R"("resources":{"gpu_ids":"index"})").gpu_ids, TaskSpec::GpuIds::kIndex);
+  EXPECT_EQ(Parsed(R"("resources":{"gpu_ids":"uuid"})").gpu_ids, TaskSpec::GpuIds::kUuid);
+  EXPECT_TRUE(Parsed(R"("ranks":true)").wish.ranks);
   EXPECT_EQ(Parsed(R"("priority":"high")").priority, 100);
   EXPECT_EQ(Parsed(R"("priority":-5)").priority, -5);
   EXPECT_EQ(Parsed(R"("limits":{"time":"90m"})").time_limit, minutes(90));
@@ -150,6 +162,18 @@ TEST(TaskSpec, EveryFaultNamesItsFieldAndItsMessage) {
       {R"("resources":{"memory":"lots"})", "spec.bytes at /resources/memory"},
       {R"("resources":{"memory":-1})", "spec.bytes at /resources/memory"},
       {R"("resources":{"memory":0})", "spec.must_be_above_zero at /resources/memory"},
+      {R"("resources":{"share":"half"})", "spec.share at /resources/share"},
+      {R"("resources":{"share":0})", "spec.share at /resources/share"},
+      {R"("resources":{"share":1.5})", "spec.share at /resources/share"},
+      {R"("resources":{"share":0.3335})", "spec.share at /resources/share"},
+      {R"("resources":{"share":null})", "spec.share at /resources/share"},
+      {R"("resources":{"share":"0.5:turns:2h"})", "spec.share_slice at /resources/share"},
+      {R"("resources":{"gpu_memory":"lots"})", "spec.bytes at /resources/gpu_memory"},
+      {R"("resources":{"gpu_memory":0})", "spec.must_be_above_zero at /resources/gpu_memory"},
+      {R"("resources":{"exclusive":1})", "spec.must_be_true_or_false at /resources/exclusive"},
+      {R"("resources":{"gpu_ids":"name"})", "spec.one_of at /resources/gpu_ids"},
+      {R"("resources":{"ranks":true})", "spec.unknown_key_alone at /resources/ranks"},
+      {R"("ranks":2)", "spec.must_be_true_or_false at /ranks"},
       {R"("priority":"urgent")", "spec.priority at /priority"},
       {R"("priority":1.5)", "spec.priority at /priority"},
       {R"("priority":99999999999)", "spec.priority at /priority"},
@@ -198,6 +222,34 @@ TEST(TaskSpec, EveryFaultNamesItsFieldAndItsMessage) {
   };
   for (const Row& row : kRows) EXPECT_EQ(Refusal(With(row.setting)), row.refusal) << row.setting;
   EXPECT_EQ(Refusal(With(R"("variables":{"A\u0000":"x"})")), "spec.nul at /variables/A\0"s);
+}
+
+TEST(TaskSpec, WishesThatContradictEachOtherAreRefusedInAnyOrder) {
+  struct Row {
+    const char *setting, *refusal;
+  };
+  const Row kRows[] = {
+      {R"("ranks":true,"resources":{"gpus":1,"share":"0.5:turns"})", "spec.turns_ranks at /resources/share"},
+      {R"("resources":{"share":"0.5:turns"},"ranks":true)", "spec.turns_ranks at /resources/share"},
+      {R"("resources":{"share":"0.5:turns","gpus":2})", "spec.turns_many at /resources/share"},
+      {R"("resources":{"gpus":"1-4","share":"0.5:turns"})", "spec.turns_many at /resources/share"},
+      {R"("resources":{"exclusive":true,"share":"0.5"})", "spec.exclusive_share at /resources/exclusive"},
+      {R"("resources":{"share":"0.5:turns","exclusive":true})",
+       "spec.exclusive_share at /resources/exclusive"},
+      {R"("resources":{"gpus":0,"share":"0.5"})", "spec.needs_device at /resources/share"},
+      {R"("resources":{"gpu_memory":"8G","gpus":0})", "spec.needs_device at /resources/gpu_memory"},
+      {R"("resources":{"gpus":0,"exclusive":true})", "spec.needs_device at /resources/exclusive"},
+      {R"("ranks":true,"resources":{"gpus":0})", "spec.needs_device at /ranks"},
+      // What goes together.
+      {R"("ranks":true,"resources":{"gpus":2,"share":"0.5:together"})", "accepted"},
+      {R"("resources":{"gpus":"{1,2}","share":"0.5:together"})", "accepted"},
+      {R"("resources":{"share":"0.5:turns","gpu_memory":"8G"})", "accepted"},
+      {R"("resources":{"gpus":0,"share":"1","exclusive":false,"gpu_ids":"index"},"ranks":false)", "accepted"},
+      {R"("resources":{"gpus":4,"exclusive":true,"gpu_memory":"40G"},"ranks":true)", "accepted"},
+  };
+  for (const Row& row : kRows) EXPECT_EQ(Refusal(With(row.setting)), row.refusal) << row.setting;
+  EXPECT_EQ(Argument(Parse(With(R"("resources":{"gpus":2,"share":"0.25:turns"})")), "share"), "0.25");
+  EXPECT_EQ(Argument(Parse(With(R"("resources":{"share":0.3335})")), "text"), "0.3335");
 }
 
 TEST(TaskSpec, FaultsOfTheCommandAndItsFolderAreNamedToo) {
@@ -348,10 +400,13 @@ TEST(Secrets, AreMaskedWhereAskedAndOnlyThere) {
 
 TEST(Scrub, TakesWhatAnotherLauncherLeft) {
   for (const char* name :
-       {"TRAINYARD_TASK", "TRAINYARD_OUT", "RANK", "LOCAL_RANK", "WORLD_SIZE", "MASTER_PORT", "PET_NNODES",
-        "SLURM_JOB_ID", "CUDA_VISIBLE_DEVICES", "TORCHELASTIC_RUN_ID"})
+       {"TRAINYARD_TASK", "TRAINYARD_OUT", "RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE",
+        "GROUP_RANK", "GROUP_WORLD_SIZE", "ROLE_RANK", "ROLE_NAME", "ROLE_WORLD_SIZE", "NODE_RANK",
+        "MASTER_ADDR", "MASTER_PORT", "PET_NNODES", "SLURM_JOB_ID", "CUDA_VISIBLE_DEVICES",
+        "CUDA_DEVICE_ORDER", "TORCHELASTIC_RUN_ID"})
     EXPECT_TRUE(IsScrubbed(name)) << name;
-  for (const char* name : {"TRAINYARD_HOME", "PATH", "RANKING", "PETS", "CUDA_HOME", "SLURMY"})
+  for (const char* name : {"TRAINYARD_HOME", "PATH", "RANKING", "PETS", "CUDA_HOME", "SLURMY",
+                           "NVIDIA_VISIBLE_DEVICES", "ROLE_ARN"})
     EXPECT_FALSE(IsScrubbed(name)) << name;
 }
 

@@ -49,6 +49,12 @@ enum class AttemptState : uint8_t { kStarting, kRunning, kStopping, kEnded };
 std::string_view Name(AttemptState state);
 std::optional<AttemptState> ParseAttemptState(std::string_view name);
 
+// How one rank ended; neither is set when it was never started.
+struct RankEnd {
+  std::optional<int> exit_code, signal;
+  bool operator==(const RankEnd&) const = default;
+};
+
 struct Attempt {
   Ulid uid;
   TaskId task;
@@ -63,6 +69,8 @@ struct Attempt {
   std::optional<Message> stop_reason;               // why we asked it to stop; set before the shim is told
   OutcomeKind stop_kind = OutcomeKind::kCancelled;  // what it ends as if that stop ends it
   std::vector<std::string> changed_code;  // files that differ from what was submitted, seen at launch
+  int processes = 1;                      // ranks, when it has them
+  std::vector<RankEnd> ranks;             // of an ended attempt with ranks, by rank
   // How far it came, written when it ends.
   std::optional<Progress> progress;
   std::vector<std::pair<std::string, double>>
@@ -90,6 +98,8 @@ struct Task {
   DeviceCounts gpus;
   int cpus = 1;        // cores counted when it takes no device
   int64_t memory = 0;  // bytes of RAM asked, 0 when not said
+  DeviceWish wish;
+  bool alone = false;  // it ran out of device memory beside others: from now on it gets whole devices
   std::vector<Dependency> after;
   std::optional<Time> begin;       // asked by the user
   std::optional<Time> not_before;  // delay of a retry

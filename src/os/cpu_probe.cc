@@ -7,14 +7,11 @@
 #include <fstream>
 
 #include "base/text.h"
-#include "msg/devices.h"
 #include "os/probe.h"
 
 namespace ty {
 
 namespace {
-
-constexpr int kMostSlots = 4096;
 
 std::vector<int> OwnCpus() {
   // The mask may be longer than the fixed cpu_set_t: grown until the kernel is content.
@@ -83,21 +80,6 @@ class CpuProbe final : public DeviceProbe {
 
 }  // namespace
 
-Result<DeviceChoice> DeviceChoice::Parse(std::string_view text) {
-  DeviceChoice choice;
-  if (text.empty()) return choice;
-  constexpr std::string_view kPrefix = "cpu:";
-  if (text.substr(0, kPrefix.size()) != kPrefix) {
-    return Invalid(msg::DevicesUnknown{.text = Printable(text)}, "/devices");
-  }
-  const std::optional<int64_t> slots = ParseInt(text.substr(kPrefix.size()));
-  if (!slots || *slots < 1 || *slots > kMostSlots) {
-    return Invalid(msg::DevicesSlotsRange{.text = Printable(text), .most = kMostSlots}, "/devices");
-  }
-  choice.cpu_slots = static_cast<int>(*slots);
-  return choice;
-}
-
 Machine SplitCpus(const std::vector<int>& cpus, int64_t memory, const DeviceChoice& choice) {
   Machine machine;
   const size_t count = cpus.size();
@@ -109,6 +91,8 @@ Machine SplitCpus(const std::vector<int>& cpus, int64_t memory, const DeviceChoi
     Device device;
     device.id = "cpu:" + std::to_string(slot);
     device.kind = Device::Kind::kCpuSlot;
+    device.index = static_cast<int>(slot);
+    device.label = device.id;
     device.name = "CPU slot " + std::to_string(slot);
     device.memory = memory / static_cast<int64_t>(slots);
     for (size_t i = 0; i < each && count > 0; ++i) device.cpus.push_back(cpus[(slot * each + i) % count]);

@@ -4,7 +4,7 @@
 
 #include "msg/submit.h"
 #include "msg/why.h"
-#include "sched/pass.h"
+#include "sched/room.h"
 #include "sched/sched.h"
 
 namespace ty {
@@ -49,70 +49,197 @@ Message WaitsFor(const View& view, const std::vector<OpenDependency>& open) {
   return msg::WhyAfterAnyRunning{.task = std::move(task)};
 }
 
-// Who before `place` has devices (or cores) kept for it, if any: the first of them.
-std::optional<TaskId> KeptFor(const View& view, QueuePlace place, bool cores, const Room& room, Time now) {
-  std::optional<QueuePlace> first;
-  for (const auto& [need, line] : cores ? view.ready.core_lines() : view.ready.device_lines()) {
-    if (need <= (cores ? room.cores : room.devices)) continue;
-    const auto& [head, waiting] = *line.tasks().begin();
-    if (!(head < place) || (first && *first < head) || !IsOwed(line.Passed(head), now)) continue;
-    Room copy = room;
-    if (KeepFor(*waiting.task, copy)) first = head;
+// Gives up what is kept for those before `place` that are owed, first come first, and names the first for
+// whom that left `need` without.
+std::optional<TaskId> KeptFor(const View& view, QueuePlace place, const Need& need, bool cores, Room& room,
+                              Time now) {
+  std::vector<const LineFace*> owed;
+  for (const LineFace& face : cores ? view.ready.core_lines() : view.ready.device_lines()) {
+    if (!(face.head < place) || !MayBeOwed(face, now)) continue;
+    const bool fits = cores ? face.need.count <= room.cores() : room.Fits(face.need);
+    if (!fits && IsOwed(face.line->Passed(face.head), now)) owed.push_back(&face);
   }
-  if (!first) return std::nullopt;
-  return first->id;
+  std::sort(owed.begin(), owed.end(), [](const LineFace* a, const LineFace* b) { return a->head < b->head; });
+  int kept = 0;
+  for (const LineFace* face : owed) {
+    if (kept == kKeptMost) break;
+    kept += cores ? room.KeepCores(face->need.count) : room.KeepFor(face->need);
+    if (!(cores ? need.count <= room.cores() : room.Fits(need))) return face->head.id;
+  }
+  return std::nullopt;
 }
 
-Message NeedsCores(const View& view, const ReadyTask& task, const Room& room, Time now) {
-  const int want = NeedOf(task);
-  if (want > room.all_cores) return msg::WhyCoresFew{.want = want, .all = room.all_cores};
-  if (want <= room.cores) {
-    if (auto other = KeptFor(view, PlaceOf(task), true, room, now)) {
-      return msg::WhyCoresKeptFor{.free = room.cores, .task = NameOf(view, *other)};
+Message NeedsCores(const View& view, QueuePlace place, const Need& need, Room& room, Time now) {
+  const int want = need.count;
+  if (want > room.all_cores()) return msg::WhyCoresFew{.want = want, .all = room.all_cores()};
+  const int free = std::max(0, room.cores());
+  if (want <= free) {
+    if (auto other = KeptFor(view, place, need, true, room, now)) {
+      return msg::WhyCoresKeptFor{.free = free, .task = NameOf(view, *other)};
     }
     return msg::WhyNext{};
   }
-  const int64_t ahead = view.ready.CountAhead(PlaceOf(task));
-  const int free = std::max(0, room.cores);
-  if (ahead == 0) return msg::WhyCores{.want = want, .free = free, .all = room.all_cores};
-  return msg::WhyCoresBehind{.want = want, .free = free, .all = room.all_cores, .ahead = ahead};
+  const int64_t ahead = view.ready.CountAhead(place);
+  if (ahead == 0) return msg::WhyCores{.want = want, .free = free, .all = room.all_cores()};
+  return msg::WhyCoresBehind{.want = want, .free = free, .all = room.all_cores(), .ahead = ahead};
 }
 
-Message NeedsDevices(const View& view, const ReadyTask& task, const Room& room, Time now) {
-  const int want = NeedOf(task);
-  if (want > room.usable) {
-    return msg::WhyDevicesOut{
-        .want = want, .usable = room.usable, .all = static_cast<int64_t>(view.devices.size())};
-  }
-  if (want <= room.devices) {
-    if (auto other = KeptFor(view, PlaceOf(task), false, room, now)) {
-      return msg::WhyKeptFor{.free = room.devices, .task = NameOf(view, *other)};
-    }
-    return msg::WhyNext{};
-  }
-  std::vector<TaskId> holders;  // in the order of the devices
+bool AnyGpu(const std::vector<DeviceRow>& devices) {
+  return std::any_of(devices.begin(), devices.end(),
+                     [](const DeviceRow& device) { return device.kind != Device::Kind::kCpuSlot; });
+}
+
+// What stands between a task and the devices that could ever be its: one count for each obstacle, and the
+// tasks that are it.
+struct Obstacles {
+  int such = 0;                                   // devices with the memory, whatever their state
+  int usable = 0;                                 // of them, and with nobody else on where that is asked for
+  int out = 0;                                    // not usable
+  int to_come = 0;                                // of these, those that come back by themselves
+  int others = 0;                                 // usable, but for somebody who is not to be there
+  int held = 0;                                   // by tenants, of the usable ones
+  int whole = 0, mode = 0, room = 0, memory = 0;  // why a part does not fit
+  int64_t part = 0;                               // bytes it is, where memory is what keeps it out
+  std::vector<TaskId> tenants;                    // on what does not fit, in the order of the devices
+  const DeviceRow* trouble = nullptr;             // the first that is not usable and says why
+};
+
+Obstacles ObstaclesTo(const View& view, const Need& need) {
+  Obstacles found;
   std::unordered_set<TaskId> seen;
-  int held = 0;
-  bool gpus = false;
   for (const DeviceRow& device : view.devices) {
-    gpus |= device.kind == Device::Kind::kGpu;
-    if (!device.holder) continue;
-    ++held;
-    if (seen.insert(*device.holder).second) holders.push_back(*device.holder);
+    if (!HasEnough(device.memory, need)) continue;
+    ++found.such;
+    if (!device.usable) {
+      ++found.out;
+      found.to_come += !device.for_good;
+      if (device.trouble && found.trouble == nullptr) found.trouble = &device;
+      continue;
+    }
+    if (need.exclusive && !device.bare) {
+      ++found.others;
+      continue;
+    }
+    ++found.usable;
+    if (device.tenants.empty()) continue;
+    ++found.held;
+    int asked = 0;
+    int64_t taken = 0;
+    for (const Tenant& tenant : device.tenants) {
+      asked += tenant.asked_milli;
+      taken += tenant.memory;
+    }
+    if (!IsWhole(need)) {
+      const int64_t mine = MemoryOfNeed(need, device.memory);
+      if (device.mode == ShareMode::kWhole) {
+        ++found.whole;
+      } else if (device.mode != need.mode) {
+        ++found.mode;
+      } else if (asked + need.milli > kWholeDevice) {
+        ++found.room;
+      } else if (device.memory > 0 && taken + mine > device.memory) {
+        ++found.memory;
+        found.part = std::max(found.part, mine);
+      } else {
+        continue;  // it would fit here
+      }
+    }
+    for (const Tenant& tenant : device.tenants) {
+      if (seen.insert(tenant.task).second) found.tenants.push_back(tenant.task);
+    }
   }
-  const int64_t ahead = view.ready.CountAhead(PlaceOf(task));
+  return found;
+}
+
+// As typed: "8G", "1536M".
+std::string BytesAsked(int64_t bytes) {
+  constexpr int64_t kUnit = 1024;
+  const char* units[] = {"", "K", "M", "G", "T"};
+  int unit = 0;
+  while (unit < 4 && bytes % kUnit == 0) {
+    bytes /= kUnit;
+    ++unit;
+  }
+  return std::to_string(bytes) + units[unit];
+}
+
+// What an exclusive device is asked to be, as on the command line.
+std::string Asked(const Need& need) {
+  if (need.memory == 0) return "--exclusive";
+  return "--exclusive --gpu-memory " + BytesAsked(need.memory);
+}
+
+Message NeedsWhole(const View& view, const Need& need, int free, int64_t ahead, const Obstacles& found) {
   auto fill = [&](auto message) -> Message {
-    message.want = want;
-    message.free = room.devices;
-    message.held = held;
-    message.holders = static_cast<int64_t>(holders.size());
-    message.names = Names(view, holders);
-    message.missing = want - room.devices;
+    message.want = need.count;
+    message.free = free;
+    message.held = found.held;
+    message.holders = static_cast<int64_t>(found.tenants.size());
+    message.names = Names(view, found.tenants);
+    message.missing = need.count - free;
+    if constexpr (requires { message.memory; }) message.memory = need.memory;
+    if constexpr (requires { message.asked; }) message.asked = Asked(need);
     if constexpr (requires { message.ahead; }) message.ahead = ahead;
     return message;
   };
-  if (ahead == 0) return gpus ? fill(msg::WhyGpus{}) : fill(msg::WhySlots{});
-  return gpus ? fill(msg::WhyGpusBehind{}) : fill(msg::WhySlotsBehind{});
+  if (!AnyGpu(view.devices)) return ahead == 0 ? fill(msg::WhySlots{}) : fill(msg::WhySlotsBehind{});
+  if (need.exclusive) return ahead == 0 ? fill(msg::WhyGpusAsked{}) : fill(msg::WhyGpusAskedBehind{});
+  if (need.memory > 0) return ahead == 0 ? fill(msg::WhyGpusMemory{}) : fill(msg::WhyGpusMemoryBehind{});
+  return ahead == 0 ? fill(msg::WhyGpus{}) : fill(msg::WhyGpusBehind{});
+}
+
+Message NeedsPart(const View& view, const Need& need, const Share& share, int free, int64_t ahead,
+                  const Obstacles& found) {
+  auto fill = [&](auto message, int blocked) -> Message {
+    message.share = share.Text();
+    message.want = need.count;
+    message.free = free;
+    message.blocked = blocked;
+    message.names = Names(view, found.tenants);
+    message.ahead = ahead;
+    if constexpr (requires { message.whole; }) message.whole = found.whole;
+    if constexpr (requires { message.other; }) message.other = found.mode;
+    if constexpr (requires { message.memory; }) message.memory = found.part;
+    return message;
+  };
+  const int all = found.whole + found.mode + found.room + found.memory;
+  if (all == found.room) return fill(msg::WhyShareRoom{}, all);
+  if (all == found.memory) return fill(msg::WhyShareMemory{}, all);
+  if (all == found.mode) return fill(msg::WhyShareMode{}, all);
+  if (all == found.whole) return fill(msg::WhyShareWhole{}, all);
+  return fill(msg::WhyShare{}, found.room + found.memory);
+}
+
+// Why not enough could serve it, whoever leaves.
+Message TooFew(const View& view, const Need& need, const Obstacles& found) {
+  if (view.trouble && need.count > found.such) return *view.trouble;
+  if (found.others > 0)
+    return msg::WhyNotAlone{.want = need.count, .usable = found.usable, .all = found.such};
+  if (need.memory > 0 && AnyGpu(view.devices)) {
+    return msg::WhyGpusMemoryOut{
+        .want = need.count, .memory = need.memory, .usable = found.usable, .all = found.such};
+  }
+  return msg::WhyDevicesOut{.want = need.count, .usable = found.usable, .all = found.such};
+}
+
+Message NeedsDevices(const View& view, const ReadyTask& task, const Need& need, Room& room, Time now) {
+  const QueuePlace place = PlaceOf(task);
+  const int want = need.count;
+  const int free = room.Fitting(need);
+  if (want <= free) {
+    if (auto other = KeptFor(view, place, need, false, room, now)) {
+      return msg::WhyKeptFor{.free = free, .task = NameOf(view, *other)};
+    }
+    return msg::WhyNext{};
+  }
+  const Obstacles found = ObstaclesTo(view, need);
+  // Nothing but their being out of use keeps enough devices from it: that is the reason.
+  if (found.out > 0 && Room(view, /*as_if_usable=*/true).Fitting(need) >= want)
+    return found.trouble != nullptr ? *found.trouble->trouble : TooFew(view, need, found);
+  if (want > found.usable + found.to_come) return TooFew(view, need, found);
+  const int64_t ahead = view.ready.CountAhead(place);
+  if (IsWhole(need)) return NeedsWhole(view, need, free, ahead, found);
+  return NeedsPart(view, need, task.wish.share, free, ahead, found);
 }
 
 }  // namespace
@@ -128,22 +255,54 @@ Message Explain(const View& view, const Task& task, const std::vector<OpenDepend
   }
   if (task.not_before && *task.not_before > now) return msg::WhyRetryAt{.at = *task.not_before};
   if (view.paused) return msg::WhyPaused{};
-  ReadyTask ready{task.id, task.priority, task.gpus, task.cpus, task.memory};
-  const Room room = RoomIn(view);
-  if (!TakesDevices(ready)) return NeedsCores(view, ready, room, now);
-  return NeedsDevices(view, ready, room, now);
+  const ReadyTask ready = ReadyOf(task);
+  const Need need = NeedOf(ready);
+  Room room(view);
+  if (!TakesDevices(ready)) return NeedsCores(view, PlaceOf(ready), need, room, now);
+  return NeedsDevices(view, ready, need, room, now);
 }
 
-Status CheckFits(const std::vector<DeviceRow>& devices, int cores, int64_t memory, const TaskSpec& spec) {
-  const int want = spec.gpus.Least();
+namespace {
+
+Status CheckCount(const std::vector<DeviceRow>& devices, int want) {
   const int have = static_cast<int>(devices.size());
-  if (want > have) {
-    const bool gpus = std::any_of(devices.begin(), devices.end(),
-                                  [](const DeviceRow& device) { return device.kind == Device::Kind::kGpu; });
-    Message why = have == 0 ? Message(msg::SubmitNoDevices{.want = want})
-                  : gpus    ? Message(msg::SubmitTooManyGpus{.want = want, .have = have})
-                            : Message(msg::SubmitTooManySlots{.want = want, .have = have});
-    return Invalid(std::move(why), "/resources/gpus");
+  if (want <= have) return {};
+  Message why = have == 0         ? Message(msg::SubmitNoDevices{.want = want})
+                : AnyGpu(devices) ? Message(msg::SubmitTooManyGpus{.want = want, .have = have})
+                                  : Message(msg::SubmitTooManySlots{.want = want, .have = have});
+  return Invalid(std::move(why), "/resources/gpus");
+}
+
+// A device whose memory nobody knows now may turn out to have enough.
+Status CheckDeviceMemory(const std::vector<DeviceRow>& devices, int want, int64_t memory) {
+  int have = 0;
+  int64_t most = 0;
+  for (const DeviceRow& device : devices) {
+    have += device.memory == 0 || device.memory >= memory;
+    most = std::max(most, device.memory);
+  }
+  if (want <= have) return {};
+  Message why = msg::SubmitGpuMemoryTooLarge{.want = memory, .most = most};
+  if (!AnyGpu(devices)) {
+    why = msg::SubmitSlotMemoryTooLarge{.want = memory, .most = most};
+  } else if (have > 0) {
+    why = msg::SubmitGpuMemoryTooFew{.want = want,
+                                     .memory = memory,
+                                     .have = have,
+                                     .all = static_cast<int64_t>(devices.size()),
+                                     .most = most};
+  }
+  return Invalid(std::move(why), "/resources/gpu_memory");
+}
+
+}  // namespace
+
+Status CheckFits(const std::vector<DeviceRow>& devices, int cores, int64_t memory, const TaskSpec& spec,
+                 bool complete) {
+  const int want = spec.gpus.Least();
+  if (want > 0 && complete) {
+    if (Status count = CheckCount(devices, want); !count) return count;
+    if (Status fits = CheckDeviceMemory(devices, want, spec.wish.memory); !fits) return fits;
   }
   if (spec.cpus && *spec.cpus > cores) {
     return Invalid(msg::SubmitTooManyCores{.want = *spec.cpus, .have = cores}, "/resources/cpus");

@@ -1,17 +1,17 @@
 // ReadyQueue keeps the tasks that may start now, ordered by priority (larger first), then id.
-// Besides the one order there is a line for each need (so many devices at least, or so many cores): what
-// decides whether a task fits is its need alone, so the scheduler asks at most one question a line, however
-// many tasks wait and however different they are.
+// Besides the one order there is a line for each need (so many devices at least, of such memory, whole or
+// such a part of them; or so many cores): what decides whether a task fits is its need alone, so the
+// scheduler asks at most one question a line, however many tasks wait and however different they are.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <ext/pb_ds/assoc_container.hpp>
 #include <ext/pb_ds/tree_policy.hpp>
 #include <map>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "base/ids.h"
 #include "base/time.h"
@@ -25,16 +25,26 @@ struct ReadyTask {
   DeviceCounts gpus;
   int cpus = 1;
   int64_t memory = 0;
+  DeviceWish wish;  // with a whole share when the task must be alone
 };
+// The row of a task as the queue takes it: one that must be alone wants whole devices, whatever it asked for.
+ReadyTask ReadyOf(const Task& task);
 
 // A task with a device or without one is one or the other: zero stands alone (DeviceCounts::Parse).
 inline bool TakesDevices(const ReadyTask& task) {
   return task.gpus.Least() > 0;
 }
-// The fewest devices that would do; its cores when it takes none.
-inline int NeedOf(const ReadyTask& task) {
-  return TakesDevices(task) ? task.gpus.Least() : std::max(1, task.cpus);
-}
+
+// All that decides whether a task fits.
+struct Need {
+  int count = 1;  // the fewest devices that would do; cores of a task that takes none
+  int milli = kWholeDevice;
+  ShareMode mode = ShareMode::kWhole;
+  bool exclusive = false;
+  int64_t memory = 0;
+  auto operator<=>(const Need&) const = default;
+};
+Need NeedOf(const ReadyTask& task);
 
 // The place of a task in the queue: smaller goes first.
 struct QueuePlace {
@@ -68,15 +78,28 @@ class Line {
 
  private:
   friend class ReadyQueue;
+  using Age = std::pair<int64_t, QueuePlace>;
   void Insert(const ReadyTask& task);
   void Erase(QueuePlace place);
   void Pass(Time now, int starts);
-  bool IsStale(const std::pair<int64_t, QueuePlace>& age) const;
+  bool IsStale(const Age& age) const;
 
   Tasks tasks_;
-  std::deque<std::pair<int64_t, QueuePlace>> ages_;  // stamps in order of arrival; some have left meanwhile
-  int64_t starts_ = 0;                               // that have passed this line
-  std::deque<std::pair<int64_t, Time>> history_;     // `starts_` and when, thinned out
+  std::vector<Age> ages_;  // stamps in order of arrival, from first_age_ on; some have left meanwhile
+  size_t first_age_ = 0;   // those before it are done with
+  int64_t starts_ = 0;     // that have passed this line
+  std::vector<std::pair<int64_t, Time>> history_;  // `starts_` and when, thinned out
+  size_t face_ = 0;                                // its index among the faces of the queue
+};
+
+// What a pass sees of a line before it opens it. All of them lie side by side, so that looking once at each
+// of a hundred thousand is cheap.
+struct LineFace {
+  Need need;
+  QueuePlace head;  // of its first task
+  const Line* line = nullptr;
+  std::optional<Time> passed_since;  // nobody of the line has been passed over for longer
+  int64_t passed_starts = 0;         // nor more often
 };
 
 class ReadyQueue {
@@ -89,19 +112,21 @@ class ReadyQueue {
   size_t size() const { return tasks_.size(); }
   bool Contains(TaskId id) const { return tasks_.count(id) != 0; }
 
-  // By the fewest devices that would do, and by cores for tasks that take none. No line is empty.
-  const std::map<int, Line>& device_lines() const { return device_lines_; }
-  const std::map<int, Line>& core_lines() const { return core_lines_; }
+  // One for each need, in no order; tasks that take devices, and those that take none. No line is empty.
+  const std::vector<LineFace>& device_lines() const { return devices_.faces; }
+  const std::vector<LineFace>& core_lines() const { return cores_.faces; }
   // How many go before it.
   int64_t CountAhead(QueuePlace place) const { return static_cast<int64_t>(order_.order_of_key(place)); }
 
  private:
-  std::map<int, Line>& LinesOf(const ReadyTask& task) {
-    return TakesDevices(task) ? device_lines_ : core_lines_;
-  }
+  struct Lines {
+    std::map<Need, Line> by_need;
+    std::vector<LineFace> faces;
+  };
+  Lines& LinesOf(const ReadyTask& task) { return TakesDevices(task) ? devices_ : cores_; }
 
   std::unordered_map<TaskId, ReadyTask> tasks_;
-  std::map<int, Line> device_lines_, core_lines_;
+  Lines devices_, cores_;
   __gnu_pbds::tree<QueuePlace, __gnu_pbds::null_type, std::less<QueuePlace>, __gnu_pbds::rb_tree_tag,
                    __gnu_pbds::tree_order_statistics_node_update>
       order_;

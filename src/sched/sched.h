@@ -20,12 +20,26 @@
 
 namespace ty {
 
+// One lease on a device, as far as it matters here.
+struct Tenant {
+  TaskId task;
+  int asked_milli = kWholeDevice;
+  int64_t memory = 0;  // bytes of device memory of its share; 0: not counted
+};
+
 struct DeviceRow {
-  std::string id;
+  std::string id, label;  // label: what people read, "GPU0"
   Device::Kind kind = Device::Kind::kCpuSlot;
-  int64_t memory = 0;
+  int64_t memory = 0;   // bytes in all; 0: unknown
+  double strength = 0;  // larger is better; among equals the first in order
+  // May be given out, as far as others than our own tenants are concerned. If not, `trouble` says why: out of
+  // service, held, used from outside, another yard's.
   bool usable = true;
-  std::optional<TaskId> holder;  // who leases it
+  bool for_good = false;  // not usable, and only a person can change that: it does not count as to come
+  bool bare = true;       // nobody else is on it, not even a desktop: what `exclusive` asks for
+  std::optional<Message> trouble;
+  std::vector<Tenant> tenants;
+  ShareMode mode = ShareMode::kWhole;  // of the tenants
 };
 
 // Borrowed from the Yard for one call; nothing is copied.
@@ -36,11 +50,14 @@ struct View {
   int cores_used = 0;
   bool paused = false;                      // the queue gives out nothing
   std::function<std::string(TaskId)> name;  // "12 (seven)", for reasons; empty: the number alone
+  // Why nobody knows how many GPUs there are: the reason for tasks that need more than the rows there are.
+  std::optional<Message> trouble = {};
 };
 
 struct Decision {
   TaskId task;
   std::vector<int> devices;  // indices into View::devices; empty for a task without a device
+  Share share;               // of each of them: what the task asked for, or whole when it must be alone
   Message reason;
 };
 
@@ -67,6 +84,8 @@ struct OpenDependency {
 Message Explain(const View& view, const Task& task, const std::vector<OpenDependency>& open, Time now);
 
 // Whether the request could ever be met here; the reason is the refusal at submit, its field as in the API.
-Status CheckFits(const std::vector<DeviceRow>& devices, int cores, int64_t memory, const TaskSpec& spec);
+// `complete` false: nobody knows how many GPUs there are, so none is too many.
+Status CheckFits(const std::vector<DeviceRow>& devices, int cores, int64_t memory, const TaskSpec& spec,
+                 bool complete = true);
 
 }  // namespace ty

@@ -1,11 +1,9 @@
-// The birth of the task's first process: everything between the clone and its first instruction.
+// The birth of the attempt's processes: everything between the clone and the first instruction of each.
 #pragma once
 
-#include <sched.h>
-
 #include <string>
-#include <vector>
 
+#include "posix/cgroups.h"
 #include "posix/fd.h"
 #include "posix/process.h"
 #include "wire/spec.h"
@@ -17,9 +15,24 @@ struct StartFailure {
   const char* step = "";  // "exec", "chdir", …
 };
 
-// Starts it with its output on `log`, inside `leaf` where that is a cgroup. `oom_score` is written back to
-// what it was before we protected ourselves; empty leaves it.
-SysResult<Child> StartTask(const wire::ShimSpec& spec, int log, const std::string& oom_score,
-                           StartFailure& failure);
+class Birthplace {
+ public:
+  // `oom_score` is what a process gets back after we protected ourselves; empty leaves it. `leases`: how many
+  // descriptors from wire::kFirstLease on stay open in it. `spec` and `oom_score` are borrowed.
+  Birthplace(const wire::ShimSpec& spec, const std::string& oom_score, int leases)
+      : spec_(spec), oom_score_(oom_score), leases_(leases) {}
+
+  // Makes the leaf where that is a cgroup. Once, before the first Start.
+  StartFailure Prepare();
+  // The one process, or that of a rank, in a session of its own, with its output on `log`.
+  tl::expected<Child, StartFailure> Start(size_t rank, int log) const;
+
+ private:
+  const wire::ShimSpec& spec_;
+  const std::string& oom_score_;
+  const int leases_;
+  UniqueFd null_, cgroup_;
+  CloneOptions options_;
+};
 
 }  // namespace ty

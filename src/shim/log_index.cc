@@ -17,17 +17,24 @@ constexpr int64_t kPace = 1'000'000'000;
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 }  // namespace
 
-void LogIndex::Open(int folder, int log) {
+bool LogIndex::Log::Grew() {
+  struct stat info;
+  if (::fstat(fd, &info) != 0 || static_cast<uint64_t>(info.st_size) == size) return false;
+  size = static_cast<uint64_t>(info.st_size);
+  return true;
+}
+
+void LogIndex::Open(int folder, const std::vector<int>& logs) {
   folder_ = folder;
-  log_ = log;
   last_growth_ = MonotonicNanos();
   last_look_ = last_growth_ - kPace;
-  struct stat info;
-  if (::fstat(log_, &info) == 0) size_ = static_cast<uint64_t>(info.st_size);
   watch_.Reset(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-  char path[64];
-  snprintf(path, sizeof path, "/proc/self/fd/%d/log", folder_);
-  if (watch_ && ::inotify_add_watch(watch_.get(), path, IN_MODIFY) < 0) watch_.Reset();
+  for (const int fd : logs) {
+    (void)logs_.emplace_back(Log{fd}).Grew();
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (watch_ && ::inotify_add_watch(watch_.get(), path, IN_MODIFY) < 0) watch_.Reset();
+  }
 }
 
 // Having looked, we look away for a second: the kernel folds the writes of that time into one event.
@@ -46,11 +53,11 @@ void LogIndex::Look(int64_t now) {
   while (watch_ && ::read(watch_.get(), events, sizeof events) > 0) told = true;
   if (!told) return;
   last_look_ = now;
-  struct stat info;
-  if (::fstat(log_, &info) != 0 || static_cast<uint64_t>(info.st_size) == size_) return;
-  size_ = static_cast<uint64_t>(info.st_size);
-  last_growth_ = now;
-  Record();
+  for (size_t i = 0; i < logs_.size(); ++i) {
+    if (!logs_[i].Grew()) continue;
+    last_growth_ = now;
+    if (i == 0) Record();
+  }
 }
 
 void LogIndex::Record() {
@@ -59,16 +66,13 @@ void LogIndex::Record() {
     if (!opened) return;
     index_ = std::move(*opened);
   }
-  const uint64_t record[2] = {size_, static_cast<uint64_t>(WallNanos())};
+  const uint64_t record[2] = {logs_[0].size, static_cast<uint64_t>(WallNanos())};
   // A full disk costs the index, never the task.
   (void)!::write(index_.get(), record, sizeof record);
 }
 
 void LogIndex::Finish() {
-  struct stat info;
-  if (log_ < 0 || ::fstat(log_, &info) != 0 || static_cast<uint64_t>(info.st_size) == size_) return;
-  size_ = static_cast<uint64_t>(info.st_size);
-  Record();
+  if (!logs_.empty() && logs_[0].Grew()) Record();
 }
 
 }  // namespace ty

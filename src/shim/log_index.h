@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "posix/fd.h"
 
@@ -11,21 +12,29 @@ namespace ty {
 
 class LogIndex {
  public:
-  // `folder` and `log` are borrowed.
-  void Open(int folder, int log);
+  // The index follows the first log; the others only count as signs of life. `folder` and `logs` are
+  // borrowed.
+  void Open(int folder, const std::vector<int>& logs);
 
   int WatchFd(int64_t now) const;       // to be polled, or -1 while nothing is to be seen before NextLook
   int64_t NextLook(int64_t now) const;  // monotonic time to call Look at, or INT64_MAX
-  void Look(int64_t now);               // monotonic; writes a record if the log has grown
+  void Look(int64_t now);               // monotonic; writes a record if the first log has grown
   void Finish();                        // the last record
-  int64_t last_growth() const { return last_growth_; }  // monotonic; when it was opened if it never grew
+  int64_t last_growth() const {
+    return last_growth_;
+  }  // of any; monotonic; when they were opened if none did
 
  private:
+  struct Log {
+    int fd = -1;
+    uint64_t size = 0;
+    bool Grew();  // since it was last asked
+  };
   void Record();
 
-  int folder_ = -1, log_ = -1;
+  int folder_ = -1;
+  std::vector<Log> logs_;
   UniqueFd watch_, index_;
-  uint64_t size_ = 0;
   int64_t last_growth_ = 0;
   int64_t last_look_ = 0;
 };

@@ -1,41 +1,48 @@
-// trainyard-shim FOLDER [FD]: supervises the one attempt whose folder this is, then leaves. FD is a connected
-// socket to the daemon that started it. People do not start it by hand.
+// trainyard-shim FOLDER [FD [LEASES]]: supervises the one attempt whose folder this is, then leaves. FD is a
+// connected socket to the daemon that started it, LEASES the number of host leases it is handed, descriptors
+// from wire::kFirstLease on. People do not start it by hand.
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
-
 #include "posix/fd.h"
 #include "shim/supervisor.h"
+#include "wire/spec.h"
 
 namespace {
 
-// Nothing of whoever started us stays open, and the standard streams exist.
-void CleanDescriptors(int link) {
+void CloseRange(int first, int last) {
+#ifdef SYS_close_range
+  if (first <= last) ::syscall(SYS_close_range, first, last, 0U);
+#endif
+}
+
+// Nothing else of whoever started us stays open, and the standard streams exist.
+void CleanDescriptors(int link, int leases) {
   int null = ::open("/dev/null", O_RDWR);
   while (null >= 0 && null < 3) null = ::dup(null);
   if (null > 2) ::close(null);
   if (link >= 0) ::fcntl(link, F_SETFD, FD_CLOEXEC);
-#ifdef SYS_close_range
-  if (link > 3) ::syscall(SYS_close_range, 3U, static_cast<unsigned>(link - 1), 0U);
-  ::syscall(SYS_close_range, static_cast<unsigned>(std::max(link, 2) + 1), ~0U, 0U);
-#endif
+  CloseRange(3, link - 1);
+  CloseRange(link < 3 ? 3 : link + 1, ty::wire::kFirstLease - 1);
+  CloseRange(ty::wire::kFirstLease + leases, INT_MAX);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2 || argc > 3) {
-    constexpr char kUsage[] = "trainyard-shim is started by trainyard: trainyard-shim FOLDER [FD]\n";
+  if (argc < 2 || argc > 4) {
+    constexpr char kUsage[] = "trainyard-shim is started by trainyard: trainyard-shim FOLDER [FD [LEASES]]\n";
     (void)!::write(2, kUsage, sizeof kUsage - 1);
     return 2;
   }
-  const int link = argc == 3 ? atoi(argv[2]) : -1;
-  if (argc == 3 && link < 3) return 2;
-  CleanDescriptors(link);
-  ty::Supervisor supervisor(argv[1], ty::UniqueFd(link));
+  const int link = argc >= 3 ? atoi(argv[2]) : -1, leases = argc == 4 ? atoi(argv[3]) : 0;
+  if (argc >= 3 && (link < 3 || link >= ty::wire::kFirstLease)) return 2;
+  if (leases < 0 || leases > 4096) return 2;
+  CleanDescriptors(link, leases);
+  ty::Supervisor supervisor(argv[1], ty::UniqueFd(link), leases);
   // No destructors: the lock goes with the process, not before it.
   ::_exit(supervisor.Run());
 }

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -18,7 +19,6 @@
 #include "posix/locks.h"
 #include "posix/process.h"
 #include "posix/sockets.h"
-#include "shim/child.h"
 #include "wire/decision.h"
 
 namespace ty {
@@ -28,6 +28,7 @@ namespace {
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kMillisecond = 1'000'000;
 constexpr int64_t kLeftoverGrace = 5 * kSecond;  // contracts C16
+constexpr int64_t kRanksGrace = 30 * kSecond;    // at most, for the other ranks once one has failed
 constexpr int64_t kUnkillableAfter = 30 * kSecond;
 constexpr size_t kSpecLimit = 64 << 20;
 constexpr size_t kClientLimit = 16;
@@ -42,7 +43,8 @@ void IgnoreSignals() {
 
 }  // namespace
 
-Supervisor::Supervisor(std::string folder, UniqueFd link) : folder_path_(std::move(folder)) {
+Supervisor::Supervisor(std::string folder, UniqueFd link, int leases)
+    : folder_path_(std::move(folder)), leases_(leases) {
   if (link) clients_.push_back(std::move(link));
 }
 
@@ -60,7 +62,7 @@ int Supervisor::Run() {
   if (spec_.uid != static_cast<int64_t>(::geteuid())) return Refuse("user", EPERM);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   ProtectFromOom();
-  OpenLog();
+  OpenLogs();
   OpenControl();
   if (!SayGo()) return errno == EEXIST ? 0 : Refuse("decision", errno);
 
@@ -84,6 +86,8 @@ bool Supervisor::ReadSpec() {
   if (!spec) return false;
   spec_ = std::move(*spec);
   record_.attempt = spec_.attempt;
+  record_.ranks.resize(spec_.ranks.size());
+  leaders_.resize(std::max<size_t>(spec_.ranks.size(), 1));
   tree_ = Tree(Cgroup{ParseContainment(spec_.containment).value_or(Containment::kSubreaper), spec_.cgroup});
   return true;
 }
@@ -96,13 +100,16 @@ void Supervisor::ProtectFromOom() {
   if (before && WriteAllAt(score->get(), "-900", 0)) oom_score_ = std::move(*before);
 }
 
-void Supervisor::OpenLog() {
-  auto log = OpenAt(folder_.get(), "log", O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY, 0600);
-  if (log) {
-    log_ = std::move(*log);
-  } else {
-    failed_step_ = "log";
-    failed_errno_ = log.error();
+void Supervisor::OpenLogs() {
+  for (size_t rank = 0; rank < leaders_.size(); ++rank) {
+    const std::string name = HasRanks() ? "log." + std::to_string(rank) : "log";
+    auto log = OpenAt(folder_.get(), name.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY, 0600);
+    if (!log) {
+      failed_step_ = "log";
+      failed_errno_ = log.error();
+      return;
+    }
+    logs_.push_back(std::move(*log));
   }
 }
 
@@ -141,22 +148,21 @@ void Supervisor::Start() {
   ::sigprocmask(SIG_BLOCK, &child, nullptr);
   child_signal_.Reset(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
 
-  index_.Open(folder_.get(), log_.get());
+  // The other ranks' logs are watched where it matters whether anybody still speaks.
+  std::vector<int> logs;
+  for (const UniqueFd& log : logs_) {
+    if (logs.empty() || spec_.idle_limit_ms) logs.push_back(log.get());
+  }
+  index_.Open(folder_.get(), logs);
   record_.began_ns = WallNanos();
   boot_began_ = BootNanos();
   thawed_began_ = thawed_output_ = MonotonicNanos();
   StartFailure failure{failed_errno_, failed_step_};
-  if (failure.error == 0) {
-    auto started = StartTask(spec_, log_.get(), oom_score_, failure);
-    if (started) {
-      leader_ = started->pid;
-      record_.pid = leader_;
-      record_.start = static_cast<int64_t>(ProcessStartTime(leader_).value_or(0));
-    }
-  }
+  if (failure.error == 0) failure = StartLeaders();
   if (failure.error != 0) {
     record_.exec_errno = failure.error;
     record_.exec_step = failure.step;
+    if (leading_ > 0) return Kill(MonotonicNanos());  // without all of its ranks it never began
     (void)tree_.leaf().Remove();
     gone_ = true;
     return;
@@ -164,11 +170,41 @@ void Supervisor::Start() {
   // What only the start needed; a recorded shell can be large.
   std::vector<std::string>().swap(spec_.environment);
   std::vector<std::string>().swap(spec_.argv);
+  std::vector<wire::ShimSpec::Rank>().swap(spec_.ranks);
   WriteRecord();
   wire::News news;
   news.kind = wire::NewsKind::kStarted;
   news.record = record_;
   Tell(news);
+}
+
+StartFailure Supervisor::StartLeaders() {
+  Birthplace birthplace(spec_, oom_score_, leases_);
+  if (const StartFailure failure = birthplace.Prepare(); failure.error != 0) return failure;
+  if (leaders_.size() > 1) ends_.Reset(::epoll_create1(EPOLL_CLOEXEC));
+  for (size_t rank = 0; rank < leaders_.size(); ++rank) {
+    auto started = birthplace.Start(rank, logs_[rank].get());
+    if (!started) {
+      if (HasRanks()) record_.failed_rank = static_cast<int>(rank);
+      return started.error();
+    }
+    Leader& leader = leaders_[rank];
+    leader.pid = started->pid;
+    ++leading_;
+    const auto start = static_cast<int64_t>(ProcessStartTime(leader.pid).value_or(0));
+    if (rank == 0) {
+      record_.pid = leader.pid;
+      record_.start = start;
+    } else {
+      record_.others.push_back({leader.pid, start});
+    }
+    epoll_event event = {EPOLLIN, {.u64 = rank}};
+    if (ends_ && started->pidfd &&
+        ::epoll_ctl(ends_.get(), EPOLL_CTL_ADD, started->pidfd.get(), &event) == 0) {
+      leader.pidfd = std::move(started->pidfd);
+    }
+  }
+  return {};
 }
 
 void Supervisor::Supervise() {
@@ -213,12 +249,13 @@ void Supervisor::Wait(int64_t now) {
 
 void Supervisor::ReapChildren() {
   for (;;) {
+    if (ends_) ReapByTime();
     int status = 0;
     const pid_t pid = ::waitpid(-1, &status, WNOHANG);
     if (pid < 0 && errno == EINTR) continue;
     if (pid < 0) childless_ = true;
     if (pid <= 0) break;
-    if (pid == leader_) EndLeader(status);
+    Reaped(pid, status);
   }
   // As a subreaper we inherit every orphan: no child left means no descendant left.
   if (childless_) {
@@ -227,15 +264,53 @@ void Supervisor::ReapChildren() {
   }
 }
 
-void Supervisor::EndLeader(int status) {
-  leader_ = 0;
-  if (WIFSIGNALED(status)) {
-    record_.signal = WTERMSIG(status);
-    record_.core_dumped = WCOREDUMP(status);
-  } else {
-    record_.exit_code = WEXITSTATUS(status);
+// Of two ranks that end in the same moment the kernel's wait gives the one that was started first; epoll
+// gives the one that ended first. When one rank fails the others often do within milliseconds, for no reason
+// of their own.
+void Supervisor::ReapByTime() {
+  epoll_event ended[32];
+  int count = 0;
+  while ((count = ::epoll_wait(ends_.get(), ended, 32, 0)) > 0) {
+    for (int i = 0; i < count; ++i) {
+      Leader& leader = leaders_[ended[i].data.u64];
+      leader.pidfd.Reset();
+      int status = 0;
+      const pid_t pid = leader.pid;
+      if (pid != 0 && ::waitpid(pid, &status, WNOHANG) == pid) Reaped(pid, status);
+    }
   }
+}
+
+void Supervisor::Reaped(pid_t pid, int status) {
+  for (size_t rank = 0; rank < leaders_.size(); ++rank) {
+    if (leaders_[rank].pid == pid) return EndLeader(rank, status);
+  }
+}
+
+void Supervisor::EndLeader(size_t rank, int status) {
+  leaders_[rank] = {};
+  --leading_;
+  wire::RankEnd end;
+  if (WIFSIGNALED(status)) {
+    end.signal = WTERMSIG(status);
+  } else {
+    end.exit_code = WEXITSTATUS(status);
+  }
+  if (HasRanks()) record_.ranks[rank] = end;
+  if (record_.exec_errno != 0) return;  // it was killed because another could not be started
+
   const int64_t now = MonotonicNanos();
+  const bool failed = end.exit_code != 0, first = !record_.signal && record_.exit_code.value_or(0) == 0;
+  if (first) {
+    record_.exit_code = end.exit_code;
+    record_.signal = end.signal;
+    record_.core_dumped = WIFSIGNALED(status) && WCOREDUMP(status);
+  }
+  if (failed && first && HasRanks() && stage_ == Stage::kRunning) {
+    record_.failed_rank = static_cast<int>(rank);
+    if (leading_ > 0) return StopOtherRanks(now);
+  }
+  if (leading_ > 0) return;
   if (stage_ == Stage::kRunning) {
     ladder_at_ = now + kLeftoverGrace;
   } else if (stage_ != Stage::kKilled) {
@@ -243,6 +318,17 @@ void Supervisor::EndLeader(int status) {
     stage_ = Stage::kAsked;
     ladder_at_ = now;
   }
+}
+
+// Not a stop that anybody ordered: no stop file, and the outcome stays that of the rank that failed.
+void Supervisor::StopOtherRanks(int64_t now) {
+  Thaw();
+  SignalGroups(SIGTERM);
+  SignalGroups(SIGCONT);
+  stage_ = Stage::kTerminated;
+  const int64_t grace = std::clamp<int64_t>(spec_.grace_ms, 0, kRanksGrace / kMillisecond) * kMillisecond;
+  kill_grace_ = std::min(grace, kLeftoverGrace);
+  ladder_at_ = now + grace;
 }
 
 void Supervisor::ServeClient(size_t index) {
@@ -277,7 +363,7 @@ void Supervisor::CarryOut(const wire::Order& order, wire::News& answer) {
       Stop(wire::StoppedBy::kOrder, order.reason, order.signal, order.grace_ms);
       return;
     case wire::Verb::kSignal:
-      SignalGroup(order.signal);
+      SignalGroups(order.signal);
       return;
     case wire::Verb::kFreeze:
       answer.error = Freeze(order.deadline_ms);
@@ -286,7 +372,7 @@ void Supervisor::CarryOut(const wire::Order& order, wire::News& answer) {
       Thaw();
       return;
     case wire::Verb::kKill:
-      if (stage_ == Stage::kRunning && leader_ != 0) record_.stopped_by = wire::StoppedBy::kOrder;
+      if (stage_ == Stage::kRunning && leading_ > 0) record_.stopped_by = wire::StoppedBy::kOrder;
       Kill(MonotonicNanos());
       return;
     case wire::Verb::kUnknown:
@@ -307,7 +393,7 @@ int64_t Supervisor::NextTimer(int64_t now) const {
   int64_t next = std::min({ladder_at_, thaw_at_, index_.NextLook(now)});
   // A tree without our children that is not empty yet: only asking again tells.
   if (childless_) next = std::min(next, now + 20 * kMillisecond);
-  if (stage_ == Stage::kRunning && leader_ != 0 && frozen_at_ == 0) {
+  if (stage_ == Stage::kRunning && leading_ > 0 && frozen_at_ == 0) {
     if (spec_.time_limit_ms)
       next = std::min(next, thawed_began_ + frozen_before_ + *spec_.time_limit_ms * kMillisecond);
     if (spec_.idle_limit_ms)
@@ -331,7 +417,7 @@ void Supervisor::HandleTimers(int64_t now) {
 }
 
 void Supervisor::CheckLimits(int64_t now) {
-  if (stage_ != Stage::kRunning || leader_ == 0 || frozen_at_ != 0) return;
+  if (stage_ != Stage::kRunning || leading_ == 0 || frozen_at_ != 0) return;
   const int64_t clock = ThawedClock(now);
   auto silent_too_long = [&] {
     return spec_.idle_limit_ms && clock - thawed_output_ >= *spec_.idle_limit_ms * kMillisecond;
@@ -350,15 +436,15 @@ void Supervisor::Stop(wire::StoppedBy who, std::string_view reason, int signal, 
   const int64_t now = MonotonicNanos();
   const int64_t grace = std::clamp<int64_t>(grace_ms, 0, 7 * 24 * 3'600'000LL) * kMillisecond;
   if (stage_ == Stage::kKilled) return;
-  if (stage_ != Stage::kRunning || leader_ == 0) {
+  if (stage_ != Stage::kRunning || leading_ == 0) {
     ladder_at_ = std::min(ladder_at_, now + grace);
     return;
   }
   record_.stopped_by = who;
   WriteStopFile(reason);
   Thaw();
-  SignalGroup(signal);
-  SignalGroup(SIGCONT);
+  SignalGroups(signal);
+  SignalGroups(SIGCONT);
   stage_ = signal == SIGTERM ? Stage::kTerminated : Stage::kAsked;
   kill_grace_ = std::min(grace, kLeftoverGrace);
   ladder_at_ = now + grace;
@@ -371,10 +457,12 @@ void Supervisor::WriteStopFile(std::string_view reason) {
   }
 }
 
-// The leader's group; its number is the leader's and nobody else's as long as we have not reaped it.
-void Supervisor::SignalGroup(int signal) {
-  if (leader_ == 0 || signal <= 0) return;
-  if (::kill(-leader_, signal) != 0) ::kill(leader_, signal);
+// Each leader's group; its number is the leader's and nobody else's as long as we have not reaped it.
+void Supervisor::SignalGroups(int signal) {
+  if (signal <= 0) return;
+  for (const Leader& leader : leaders_) {
+    if (leader.pid != 0 && ::kill(-leader.pid, signal) != 0) ::kill(leader.pid, signal);
+  }
 }
 
 void Supervisor::ClimbLadder(int64_t now) {
@@ -384,9 +472,9 @@ void Supervisor::ClimbLadder(int64_t now) {
       [[fallthrough]];
     case Stage::kAsked:
       Thaw();
-      if (leader_ != 0) {
-        SignalGroup(SIGTERM);
-        SignalGroup(SIGCONT);
+      if (leading_ > 0) {
+        SignalGroups(SIGTERM);
+        SignalGroups(SIGCONT);
       } else {
         tree_.Signal(SIGTERM);
         tree_.Signal(SIGCONT);
@@ -421,11 +509,17 @@ void Supervisor::Kill(int64_t now) {
 
 int Supervisor::Freeze(int64_t deadline_ms) {
   if (deadline_ms <= 0) return EINVAL;
-  if (stage_ != Stage::kRunning || leader_ == 0) return EBUSY;
+  if (stage_ != Stage::kRunning || leading_ == 0) return EBUSY;
   const int64_t now = MonotonicNanos();
+  // Far enough for anybody, and no overflow.
+  const int64_t deadline = now + std::min<int64_t>(deadline_ms, 7 * 24 * 3'600'000LL) * kMillisecond;
+  if (frozen_at_ != 0) {  // longer or shorter than said before; nothing else changes
+    thaw_at_ = deadline;
+    return 0;
+  }
   if (auto frozen = tree_.Freeze(true); !frozen) return frozen.error();
-  if (frozen_at_ == 0) frozen_at_ = now;
-  thaw_at_ = now + deadline_ms * kMillisecond;
+  frozen_at_ = now;
+  thaw_at_ = deadline;
   wire::News news;
   news.kind = wire::NewsKind::kFrozen;
   Tell(news);
@@ -464,6 +558,8 @@ int Supervisor::Finish() {
   record_.state = wire::SlotState::kExited;
   record_.ended_ns = record_.began_ns + (BootNanos() - boot_began_);
   WriteRecord();
+  // The tree is gone: whoever hears so may take the cards at once.
+  for (int lease = 0; lease < leases_; ++lease) ::close(wire::kFirstLease + lease);
   wire::News news;
   news.kind = wire::NewsKind::kExited;
   news.record = record_;

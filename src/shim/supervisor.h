@@ -4,6 +4,9 @@
 //   lock slot -> read spec -> log, control socket -> GO -> task -> RUNNING -> … -> tree gone -> EXITED ->
 //   told -> synced
 //
+// The task is one process or, with ranks, several; whichever of them fails first by itself decides how the
+// attempt ends, and the others are stopped.
+//
 // Up to GO nothing has run; if somebody else decided (VOID) it goes away silently. Before the task's first
 // instruction nothing is synced: what is read after a crash of ours is in the page cache, and after a power
 // cut the boot id differs.
@@ -17,6 +20,7 @@
 #include <vector>
 
 #include "posix/fd.h"
+#include "shim/child.h"
 #include "shim/log_index.h"
 #include "shim/tree.h"
 #include "wire/control.h"
@@ -27,29 +31,40 @@ namespace ty {
 
 class Supervisor {
  public:
-  // `link` is the connection to the daemon that started us, or empty.
-  Supervisor(std::string folder, UniqueFd link);
+  // `link` is the connection to the daemon that started us, or empty. `leases` descriptors from
+  // wire::kFirstLease on are held until the tree is gone and handed to the task.
+  Supervisor(std::string folder, UniqueFd link, int leases);
   int Run();  // the exit code
 
  private:
   static constexpr int64_t kNever = INT64_MAX;
   enum class Stage : uint8_t { kRunning, kAsked, kTerminated, kKilled };
+  // The first process of a rank, or the only one.
+  struct Leader {
+    pid_t pid = 0;  // 0 before its start and once it is reaped
+    UniqueFd pidfd;
+  };
 
   // Before GO.
   bool TakeSlot();
   bool ReadSpec();
   void ProtectFromOom();
-  void OpenLog();
+  void OpenLogs();
   void OpenControl();
   bool SayGo();
   int Refuse(const char* step, int error);
 
   // From GO on.
   void Start();
+  StartFailure StartLeaders();
+  bool HasRanks() const { return !record_.ranks.empty(); }
   void Supervise();
   void Wait(int64_t now);
   void ReapChildren();
-  void EndLeader(int status);
+  void ReapByTime();
+  void Reaped(pid_t pid, int status);
+  void EndLeader(size_t rank, int status);
+  void StopOtherRanks(int64_t now);
   void ServeClient(size_t index);
   void CarryOut(const wire::Order& order, wire::News& answer);
   void LookAtLog(int64_t now);
@@ -57,7 +72,7 @@ class Supervisor {
   void CheckLimits(int64_t now);
   void Stop(wire::StoppedBy who, std::string_view reason, int signal, int64_t grace_ms);
   void WriteStopFile(std::string_view reason);
-  void SignalGroup(int signal);
+  void SignalGroups(int signal);
   void ClimbLadder(int64_t now);
   void Kill(int64_t now);
   int Freeze(int64_t deadline_ms);  // errno
@@ -69,17 +84,21 @@ class Supervisor {
   int Finish();
 
   std::string folder_path_;
-  UniqueFd folder_, slot_, log_, listener_, child_signal_;
+  UniqueFd folder_, slot_, listener_, child_signal_;
+  std::vector<UniqueFd> logs_;  // one a leader
   std::vector<UniqueFd> clients_;
   wire::ShimSpec spec_;
   Tree tree_{Cgroup{}};
   LogIndex index_;
   wire::SlotRecord record_;
+  const int leases_;
   std::string oom_score_;         // ours before we lowered it; the task gets it back
   const char* failed_step_ = "";  // a preparation that failed: the task ends as never executed, with this
   int failed_errno_ = 0;
 
-  pid_t leader_ = 0;        // 0 once reaped
+  std::vector<Leader> leaders_;
+  size_t leading_ = 0;      // of them, not reaped
+  UniqueFd ends_;           // epoll of their pidfds, where there are several: tells who ended first
   bool childless_ = false;  // nothing is left to reap
   bool gone_ = false;       // and nobody is inside the cgroup
   int64_t boot_began_ = 0;  // boot clock; all other times are monotonic

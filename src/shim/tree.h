@@ -12,12 +12,15 @@ class Tree {
 
   const Cgroup& leaf() const { return leaf_; }
   void Signal(int signal) const;
-  void Kill() const;  // one round; call again until it is gone
-  SysStatus Freeze(bool frozen) const;
+  void Kill() const;                    // one round; call again until it is gone
+  SysStatus Freeze(bool frozen) const;  // on an error nothing is frozen
   // To ask once no child is left to be reaped: takes the cgroup away, which only works when nobody is inside.
   bool Gone() const;
 
  private:
+  void StopAll() const;
+  void ContinueAll() const;
+
   Cgroup leaf_;
 };
 

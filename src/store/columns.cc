@@ -123,8 +123,59 @@ Result<std::vector<std::string>> ToList(std::string_view text) {
   return words;
 }
 
+std::string FromWish(const Task& task) {
+  const DeviceWish& wish = task.wish;
+  const Share usual;
+  if (!task.alone && wish == DeviceWish{}) return {};
+  boost::json::object told;
+  if (wish.share != usual)
+    told["share"] = boost::json::object{
+        {"milli", wish.share.milli}, {"mode", Name(wish.share.mode)}, {"slice", wish.share.slice.count()}};
+  if (wish.memory != 0) told["memory"] = wish.memory;
+  if (wish.exclusive) told["exclusive"] = true;
+  if (wish.ranks) told["ranks"] = true;
+  if (task.alone) told["alone"] = true;
+  return boost::json::serialize(told);
+}
+
+Status ToWish(std::string_view text, Task& task) {
+  if (text.empty()) return {};
+  const Result<boost::json::value> json = Parse(text);
+  if (!json) return Forward(json.error());
+  const auto* told = json->if_object();
+  if (told == nullptr) return {};
+  const auto number = [](const boost::json::object& object, const char* key, int64_t otherwise) {
+    const boost::json::value* value = object.if_contains(key);
+    const int64_t* whole = value == nullptr ? nullptr : value->if_int64();
+    return whole == nullptr ? otherwise : *whole;
+  };
+  const auto flag = [told](const char* key) {
+    const boost::json::value* value = told->if_contains(key);
+    const bool* said = value == nullptr ? nullptr : value->if_bool();
+    return said != nullptr && *said;
+  };
+  if (const boost::json::value* value = told->if_contains("share"); value != nullptr && value->is_object()) {
+    const boost::json::object& share = value->get_object();
+    const boost::json::value* name = share.if_contains("mode");
+    const auto mode =
+        name != nullptr && name->is_string() ? ParseShareMode(name->get_string()) : std::nullopt;
+    if (!mode)
+      return Fail(Code::kInternal, msg::StoreRefused{.what = "a stored share is of an unknown mode"});
+    task.wish.share = {.milli = static_cast<int>(number(share, "milli", kWholeDevice)),
+                       .mode = *mode,
+                       .slice = Duration(number(share, "slice", Share().slice.count()))};
+  }
+  task.wish.memory = number(*told, "memory", 0);
+  task.wish.exclusive = flag("exclusive");
+  task.wish.ranks = flag("ranks");
+  task.alone = flag("alone");
+  return {};
+}
+
 std::string FromSeen(const Attempt& attempt) {
-  if (!attempt.progress && attempt.metrics.empty() && attempt.changed_code.empty()) return {};
+  if (!attempt.progress && attempt.metrics.empty() && attempt.changed_code.empty() &&
+      attempt.processes == 1 && attempt.ranks.empty())
+    return {};
   boost::json::object seen;
   if (const auto& progress = attempt.progress) {
     boost::json::object told{{"done", progress->done}, {"unit", progress->unit}, {"phase", progress->phase}};
@@ -139,6 +190,16 @@ std::string FromSeen(const Attempt& attempt) {
   boost::json::array files;
   for (const std::string& file : attempt.changed_code) files.push_back(WordToJson(file));
   if (!files.empty()) seen["changed_code"] = std::move(files);
+  if (attempt.processes != 1) seen["processes"] = attempt.processes;
+  // Exit code and signal of each, in the order of their numbers.
+  boost::json::array ranks;
+  for (const RankEnd& rank : attempt.ranks) {
+    boost::json::array end;
+    for (const std::optional<int>& part : {rank.exit_code, rank.signal})
+      end.push_back(part ? boost::json::value(*part) : boost::json::value(nullptr));
+    ranks.push_back(std::move(end));
+  }
+  if (!ranks.empty()) seen["ranks"] = std::move(ranks);
   return boost::json::serialize(seen);
 }
 
@@ -173,6 +234,19 @@ Status ToSeen(std::string_view text, Attempt& attempt) {
   if (const auto* list = files == nullptr ? nullptr : files->if_array()) {
     for (const boost::json::value& file : *list)
       if (Result<std::string> name = WordFromJson(file, "")) attempt.changed_code.push_back(std::move(*name));
+  }
+  auto whole = [](const boost::json::value* value) {
+    const int64_t* told = value == nullptr ? nullptr : value->if_int64();
+    return told == nullptr ? std::nullopt : std::optional(static_cast<int>(*told));
+  };
+  attempt.processes = whole(seen->if_contains("processes")).value_or(1);
+  const boost::json::value* ranks = seen->if_contains("ranks");
+  if (const auto* list = ranks == nullptr ? nullptr : ranks->if_array()) {
+    for (const boost::json::value& rank : *list) {
+      const auto* end = rank.if_array();
+      const bool told = end != nullptr && end->size() == 2;
+      attempt.ranks.push_back(told ? RankEnd{whole(&(*end)[0]), whole(&(*end)[1])} : RankEnd{});
+    }
   }
   return {};
 }

@@ -18,7 +18,11 @@ std::vector<Dependency> ToDependencies(std::string_view text);
 std::string FromList(const std::vector<std::string>& words);
 Result<std::vector<std::string>> ToList(std::string_view text);
 
-// What was seen of an attempt: progress, metrics, changed code. Empty when there is nothing of it.
+// What it wants of its devices, and whether alone on them. Empty when that is nothing, as of most tasks.
+std::string FromWish(const Task& task);
+Status ToWish(std::string_view text, Task& task);
+
+// What was seen of an attempt: progress, metrics, changed code, its ranks. Empty when there is nothing of it.
 std::string FromSeen(const Attempt& attempt);
 Status ToSeen(std::string_view text, Attempt& attempt);
 

@@ -75,7 +75,9 @@ class MemoryLedger final : public Ledger, private Rows {
   Status Add(AttemptAdded& added);
   Status Add(AttemptChanged& changed);
   Status Add(LeaseGranted& granted);
+  Status Add(LeaseChanged& changed);
   Status Add(LeaseReleased& released);
+  int LeasedBesides(const std::pair<Ulid, std::string>& key) const;
   Status Add(EventAdded& added);
   Status Add(TaskErased& erased);
   Status Add(SettingChanged& changed);
@@ -83,8 +85,8 @@ class MemoryLedger final : public Ledger, private Rows {
   std::map<TaskId, Entry> tasks_;
   std::map<std::string, TaskId> keys_;
   std::map<Ulid, Attempt> attempts_;
-  std::map<std::pair<TaskId, int>, Ulid> launches_;  // the attempts of a task, by number
-  std::map<std::pair<Ulid, std::string>, int> leases_;
+  std::map<std::pair<TaskId, int>, Ulid> launches_;       // the attempts of a task, by number
+  std::map<std::pair<Ulid, std::string>, Lease> leases_;  // by attempt and device
   std::map<int64_t, Event> events_;
   std::map<std::string, std::string> settings_;
   int64_t last_task_ = 0;
@@ -179,14 +181,38 @@ Status MemoryLedger::Add(AttemptChanged& changed) {
   return {};
 }
 
+// What others have of a device.
+int MemoryLedger::LeasedBesides(const std::pair<Ulid, std::string>& key) const {
+  int sum = 0;
+  for (const auto& [other, lease] : leases_)
+    if (other.second == key.second && other.first != key.first) sum += lease.share_milli;
+  return sum;
+}
+
 Status MemoryLedger::Add(LeaseGranted& granted) {
-  if (!attempts_.count(granted.attempt)) return Refused("the attempt of a lease is not there");
-  if (leases_.count({granted.attempt, granted.device})) return Refused("the lease is there already");
-  int sum = granted.share_milli;
-  for (const auto& [lease, share_milli] : leases_)
-    if (lease.second == granted.device) sum += share_milli;
-  if (granted.share_milli < 1 || sum > 1000) return Refused("the leases of a device exceed it");
-  undo_.Set(leases_, {granted.attempt, granted.device}, granted.share_milli);
+  const Lease& lease = granted.lease;
+  const std::pair key(lease.attempt, lease.device);
+  if (!attempts_.count(lease.attempt)) return Refused("the attempt of a lease is not there");
+  if (leases_.count(key)) return Refused("the lease is there already");
+  if (lease.asked_milli < 1 || lease.asked_milli > kWholeDevice || lease.memory < 0 ||
+      lease.slice <= Duration::zero())
+    return Refused("a lease asks for what no device has");
+  if (lease.share_milli < 1 || LeasedBesides(key) + lease.share_milli > kWholeDevice)
+    return Refused("the leases of a device exceed it");
+  undo_.Set(leases_, key, lease);
+  return {};
+}
+
+Status MemoryLedger::Add(LeaseChanged& changed) {
+  const std::pair key(changed.attempt, changed.device);
+  const auto found = leases_.find(key);
+  if (found == leases_.end())
+    return Refused("attempt " + changed.attempt.Text() + " had no lease on " + changed.device);
+  if (changed.share_milli < 1 || LeasedBesides(key) + changed.share_milli > kWholeDevice)
+    return Refused("the leases of a device exceed it");
+  Lease after = found->second;
+  after.share_milli = changed.share_milli;
+  undo_.Set(leases_, key, std::move(after));
   return {};
 }
 
@@ -212,8 +238,9 @@ Status MemoryLedger::Add(TaskErased& erased) {
   for (auto at = launches_.lower_bound({erased.task, 0});
        at != launches_.end() && at->first.first == erased.task; ++at)
     attempts.emplace_back(at->first.second, at->second);
-  for (const auto& [lease, share_milli] : leases_)
-    if (attempts_.at(lease.first).task == erased.task) return Refused("a task with a lease cannot be erased");
+  for (const auto& [key, lease] : leases_)
+    if (attempts_.at(lease.attempt).task == erased.task)
+      return Refused("a task with a lease cannot be erased");
   for (const auto& [number, uid] : attempts) {
     undo_.Set(launches_, {erased.task, number}, std::nullopt);
     undo_.Set(attempts_, uid, std::nullopt);
@@ -235,8 +262,7 @@ Result<OpenState> MemoryLedger::LoadOpen() {
     if (!IsEnded(entry.task)) state.tasks.push_back(entry.task);
   for (const auto& [uid, attempt] : attempts_)
     if (attempt.state != AttemptState::kEnded) state.attempts.push_back(attempt);
-  for (const auto& [lease, share_milli] : leases_)
-    state.leases.push_back({lease.first, lease.second, share_milli});
+  for (const auto& [key, lease] : leases_) state.leases.push_back(lease);
   for (const auto& [key, value] : settings_) state.settings.emplace_back(key, value);
   state.last_task = last_task_;
   state.last_event = events_.empty() ? 0 : events_.rbegin()->first;

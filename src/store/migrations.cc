@@ -128,6 +128,14 @@ CREATE TABLE setting(
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 )",
+    // 2: shares. Until now every lease was of a whole device and nobody asked for more.
+    R"(
+ALTER TABLE lease ADD COLUMN asked_milli INTEGER NOT NULL DEFAULT 1000 CHECK(asked_milli BETWEEN 1 AND 1000);
+ALTER TABLE lease ADD COLUMN mode TEXT NOT NULL DEFAULT 'whole' CHECK(mode IN ('whole', 'together', 'turns'));
+ALTER TABLE lease ADD COLUMN memory INTEGER NOT NULL DEFAULT 0 CHECK(memory >= 0);
+ALTER TABLE lease ADD COLUMN slice INTEGER NOT NULL DEFAULT 30000000000 CHECK(slice > 0);
+ALTER TABLE task ADD COLUMN wish TEXT NOT NULL DEFAULT '';  -- JSON; empty: whole devices, whatever they are
+)",
 };
 constexpr int kNewest = static_cast<int>(std::size(kSteps));
 
@@ -150,6 +158,14 @@ Status TakeSteps(Connection& connection, int64_t from) {
 
 int NewestSchema() {
   return kNewest;
+}
+
+const char* SchemaStep(int number) {
+  return kSteps[number - 1];
+}
+
+int64_t ApplicationId() {
+  return kApplicationId;
 }
 
 Status Migrate(Connection& connection) {

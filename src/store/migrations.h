@@ -12,4 +12,8 @@ Status Migrate(Connection& connection);
 
 int NewestSchema();
 
+// What a step did, from 1 on: with it and the id that marks a file as ours, a test makes one as it was then.
+const char* SchemaStep(int number);
+int64_t ApplicationId();
+
 }  // namespace ty

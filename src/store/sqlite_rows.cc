@@ -39,11 +39,11 @@ Status ReadAll(Query& query, Rows& rows, Reader read) {
   "not_before, "                                                                                        \
   "tags, retry_max, retry_on, retry_delay, attempts, retries, began_progress, checkpoint_path, "        \
   "checkpoint_step, "                                                                                   \
-  "checkpoint_bytes, checkpoint_attempt, outcome, ended"
+  "checkpoint_bytes, checkpoint_attempt, outcome, ended, wish"
 
 constexpr char kInsertTask[] =
     "INSERT INTO task(" TASK_COLUMNS
-    ", outcome_kind) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+    ", outcome_kind) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 constexpr char kUpdateTask[] =
     "UPDATE task SET state=?5, priority=?6, held=?7, held_reason=?8, gpus=?9, cpus=?10, memory=?11, "
     "after=?12, "
@@ -51,8 +51,8 @@ constexpr char kUpdateTask[] =
     "retries=?20, "
     "began_progress=?21, checkpoint_path=?22, checkpoint_step=?23, checkpoint_bytes=?24, "
     "checkpoint_attempt=?25, "
-    "outcome=?26, ended=?27, outcome_kind=?28 "
-    "WHERE id=?1 AND uid=?2 AND name=?3 AND submitted=?4 AND state=?29 AND attempts=?30";
+    "outcome=?26, ended=?27, wish=?28, outcome_kind=?29 "
+    "WHERE id=?1 AND uid=?2 AND name=?3 AND submitted=?4 AND state=?30 AND attempts=?31";
 constexpr char kOpenTasks[] =
     "SELECT " TASK_COLUMNS " FROM task INDEXED BY task_open WHERE state <> 'ended' ORDER BY id";
 constexpr char kCountOpen[] = "SELECT count(*) FROM task INDEXED BY task_open WHERE state <> 'ended'";
@@ -68,17 +68,17 @@ template <class Run>
 Status WithValues(const Task& task, Run run) {
   const auto held_reason = Text(task.held_reason, columns::FromMessage);
   const auto outcome = Text(task.outcome, columns::FromOutcome);
-  const std::optional<std::string_view> outcome_kind =
-      task.outcome ? std::optional(Name(task.outcome->kind)) : std::nullopt;
+  const SqlValue outcome_kind = task.outcome ? SqlValue(Name(task.outcome->kind)) : SqlValue(nullptr);
   const std::string gpus = columns::FromCounts(task.gpus);
   const std::string after = columns::FromDependencies(task.after);
   const std::string tags = columns::FromList(task.tags);
+  const std::string wish = columns::FromWish(task);
   const Checkpoint& checkpoint = task.checkpoint;
   return run(task.id, task.uid, task.name, task.submitted, Name(task.state), task.priority, task.held,
              held_reason, gpus, task.cpus, task.memory, after, task.begin, task.not_before, tags,
              task.retry.max, columns::Name(task.retry.on), task.retry.delay, task.attempts, task.retries,
              task.began_progress, checkpoint.path, checkpoint.step, checkpoint.bytes, checkpoint.attempt,
-             outcome, task.ended, outcome_kind);
+             outcome, task.ended, wish, outcome_kind);
 }
 
 Result<Task> ReadTask(const Query& row) {
@@ -122,6 +122,7 @@ Result<Task> ReadTask(const Query& row) {
     task.outcome = std::move(*outcome);
   }
   task.ended = row.MaybeTime(26);
+  if (const Status wish = columns::ToWish(row.Text(27), task); !wish) return Forward(wish.error());
   return task;
 }
 
@@ -193,6 +194,26 @@ Event ReadEvent(const Query& row) {
   event.attempt = static_cast<int>(row.Int(4));
   event.data = row.Text(5);
   return event;
+}
+
+// ---- Leases.
+constexpr char kInsertLease[] =
+    "INSERT INTO lease(attempt, device, share_milli, asked_milli, mode, memory, slice) "
+    "VALUES(?,?,?,?,?,?,?)";
+constexpr char kAllLeases[] =
+    "SELECT attempt, device, share_milli, asked_milli, mode, memory, slice FROM lease "
+    "ORDER BY attempt, device";
+
+Result<Lease> ReadLease(const Query& row) {
+  const std::optional<ShareMode> mode = ParseShareMode(row.Text(4));
+  if (!mode) return Refused("a stored lease is of an unknown mode");
+  return Lease{.attempt = row.Uid(0),
+               .device = std::string(row.Text(1)),
+               .share_milli = static_cast<int>(row.Int(2)),
+               .asked_milli = static_cast<int>(row.Int(3)),
+               .mode = *mode,
+               .memory = row.Int(5),
+               .slice = Duration(row.Int(6))};
 }
 
 constexpr char kLastTask[] = "SELECT max(id) FROM task";
@@ -283,8 +304,15 @@ Status SqliteRows::Add(AttemptChanged& changed) {
 }
 
 Status SqliteRows::Add(LeaseGranted& granted) {
-  return db_.Run("INSERT INTO lease(attempt, device, share_milli) VALUES(?,?,?)",
-                 {granted.attempt, granted.device, granted.share_milli});
+  const Lease& lease = granted.lease;
+  return db_.Run(kInsertLease, {lease.attempt, lease.device, lease.share_milli, lease.asked_milli,
+                                Name(lease.mode), lease.memory, lease.slice});
+}
+
+Status SqliteRows::Add(LeaseChanged& changed) {
+  return ExactlyOne(db_.Run("UPDATE lease SET share_milli = ? WHERE attempt = ? AND device = ?",
+                            {changed.share_milli, changed.attempt, changed.device}),
+                    "attempt " + changed.attempt.Text() + " had no lease on " + changed.device);
 }
 
 Status SqliteRows::Add(LeaseReleased& released) {
@@ -350,10 +378,8 @@ Result<OpenState> SqliteRows::LoadOpen() {
       return Forward(read.error());
   }
   {
-    Query leases = db_.Ask("SELECT attempt, device, share_milli FROM lease ORDER BY attempt, device");
-    while (leases.Next())
-      state.leases.push_back({leases.Uid(0), std::string(leases.Text(1)), static_cast<int>(leases.Int(2))});
-    if (const Status end = leases.End(); !end) return Forward(end.error());
+    Query leases = db_.Ask(kAllLeases);
+    if (const Status read = ReadAll(leases, state.leases, ReadLease); !read) return Forward(read.error());
   }
   {
     Query settings = db_.Ask("SELECT key, value FROM setting ORDER BY key");

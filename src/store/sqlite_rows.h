@@ -45,6 +45,7 @@ class SqliteRows final : public Rows {
   Status Add(LeaseGranted& granted);
   Status Add(TaskChanged& changed);
   Status Add(AttemptChanged& changed);
+  Status Add(LeaseChanged& changed);
   Status Add(LeaseReleased& released);
   Status Add(TaskErased& erased);
   Status Add(SettingChanged& changed);

@@ -135,6 +135,61 @@ TEST_F(Sqlite, KnowsEverythingWhenOpenedAgain) {
   EXPECT_EQ(state.settings[0].first, "k");
 }
 
+TEST_F(Sqlite, ReadsTheStateOfTheFirstSchemaAndGoesOnWithIt) {
+  const std::string mark =
+      "PRAGMA application_id=" + std::to_string(ApplicationId()) + "; PRAGMA user_version=1;";
+  ASSERT_EQ(Sql(std::string("PRAGMA page_size=4096; PRAGMA journal_mode=WAL; ") + SchemaStep(1) + mark),
+            "wal");
+  const std::string uid = "x'00112233445566778899aabbccddeeff'";
+  ASSERT_EQ(Sql("INSERT INTO task VALUES(7," + uid +
+                ",'old',1000,'running',5,0,NULL,'1',1,0,'',NULL,NULL,'[\"night\"]',2,'any',10,1,0,1,'',0,0,0,"
+                "NULL,NULL,NULL);"
+                "INSERT INTO task VALUES(8," +
+                uid +
+                ",'done',1000,'ended',0,0,NULL,'',1,0,'',NULL,NULL,'',NULL,'table',10,1,0,0,'',0,0,0,"
+                "'succeeded','{\"kind\":\"succeeded\"}',2000);"
+                "INSERT INTO environment VALUES(1,0,x'');"
+                "INSERT INTO spec VALUES(7,1,NULL,'','{\"command\":[\"true\"],\"workdir\":\"/\"}');"
+                "INSERT INTO spec SELECT 8,1,NULL,'',spec FROM spec;"
+                "INSERT INTO attempt VALUES(" +
+                uid +
+                ",7,1,'running','[\"cpu:0\"]','boot','',1000,1500,NULL,NULL,NULL,'cancelled','');"
+                "INSERT INTO lease VALUES(" +
+                uid +
+                ",'cpu:0',1000);"
+                "INSERT INTO event VALUES(1,1000,'task.submitted',7,0,'{}');"),
+            "");
+  Open();
+  const OpenState state = desk_.LoadOpen();
+  ASSERT_EQ(state.tasks.size(), 1u);
+  EXPECT_EQ(state.tasks[0].name, "old");
+  EXPECT_EQ(state.tasks[0].tags, std::vector<std::string>{"night"});
+  EXPECT_EQ(state.tasks[0].retry.on, RetryPolicy::On::kAny);
+  EXPECT_EQ(state.tasks[0].wish, DeviceWish{});
+  EXPECT_FALSE(state.tasks[0].alone);
+  ASSERT_EQ(state.attempts.size(), 1u);
+  EXPECT_EQ(state.attempts[0].processes, 1);
+  EXPECT_TRUE(state.attempts[0].ranks.empty());
+  EXPECT_EQ(state.leases, std::vector<Lease>({{.attempt = state.attempts[0].uid, .device = "cpu:0"}}));
+  EXPECT_EQ(state.last_event, 1);
+  EXPECT_EQ(desk_.Find(7).spec->argv, std::vector<std::string>{"true"});
+  EXPECT_EQ(desk_.Find(8).task.outcome->kind, OutcomeKind::kSucceeded);
+
+  // What is new can be written beside what is old.
+  Task old = state.tasks[0];
+  old.wish.share = {500, ShareMode::kTurns, seconds(3)};
+  const Attempt next = StartingAttempt(9, 1);
+  const Lease half = LeaseOf(next, "cpu:0", 500, ShareMode::kTurns);
+  ASSERT_TRUE(desk_.Commit(TaskChanged{.from = Running{}, .attempts_before = 1, .task = old},
+                           TaskAdded{WaitingTask(9), PlainSpec()}, AttemptAdded{next},
+                           LeaseChanged{state.attempts[0].uid, "cpu:0", 500}, LeaseGranted{half}));
+  desk_.Close();
+  EXPECT_EQ(Sql("PRAGMA user_version"), std::to_string(NewestSchema()));
+  Open();
+  EXPECT_TRUE(desk_.Find(7).task == old);
+  EXPECT_EQ(desk_.LoadOpen().leases.size(), 2u);
+}
+
 TEST(Part, DISABLED_CommitsAndIsKilled) {
   Desk desk;
   desk.Take(OpenSqliteStore(PartFolder()).value());
@@ -179,6 +234,8 @@ TEST_F(Sqlite, DatabaseRefusesWhatMustNeverBeTrue) {
   EXPECT_NE(Sql("UPDATE task SET state = 'ended'").find("CHECK constraint failed"), std::string::npos);
   EXPECT_NE(Sql("UPDATE attempt SET state = 'waiting'").find("CHECK constraint failed"), std::string::npos);
   EXPECT_NE(Sql("UPDATE task SET priority = 'high'").find("cannot store TEXT value"), std::string::npos);
+  EXPECT_NE(Sql("UPDATE lease SET mode = 'halves'").find("CHECK constraint failed"), std::string::npos);
+  EXPECT_NE(Sql("UPDATE lease SET asked_milli = 1001").find("CHECK constraint failed"), std::string::npos);
   EXPECT_EQ(Sql("UPDATE lease SET share_milli = 300 WHERE share_milli = 400"), "");
 }
 

@@ -13,6 +13,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "model/event.h"
+#include "model/lease.h"
 #include "model/task.h"
 
 namespace ty {
@@ -42,9 +43,13 @@ struct AttemptChanged {
 };
 // Refused when the leases of the device would exceed it.
 struct LeaseGranted {
+  Lease lease;
+};
+// Only what is granted changes. Refused when the leases of the device would exceed it, so shrink first.
+struct LeaseChanged {
   Ulid attempt;
   std::string device;
-  int share_milli = 1000;
+  int share_milli = kWholeDevice;
 };
 struct LeaseReleased {
   Ulid attempt;
@@ -61,8 +66,8 @@ struct TaskErased {
 struct SettingChanged {
   std::string key, value;  // "queue.paused", "next_task", …
 };
-using Change = std::variant<TaskAdded, TaskChanged, AttemptAdded, AttemptChanged, LeaseGranted, LeaseReleased,
-                            EventAdded, TaskErased, SettingChanged>;
+using Change = std::variant<TaskAdded, TaskChanged, AttemptAdded, AttemptChanged, LeaseGranted, LeaseChanged,
+                            LeaseReleased, EventAdded, TaskErased, SettingChanged>;
 
 struct Batch {
   uint64_t number = 0;
@@ -79,13 +84,6 @@ struct Receipt {
 };
 
 // ---- Reading.
-
-struct Lease {
-  Ulid attempt;
-  std::string device;
-  int share_milli = 1000;
-  bool operator==(const Lease&) const = default;
-};
 
 // What the Yard needs to go on after a restart; no spec is read.
 struct OpenState {

@@ -114,6 +114,37 @@ TEST_P(Stores, ChangeAnAttemptAndListThemByNumber) {
   EXPECT_TRUE(attempts[1] == second);
 }
 
+TEST_P(Stores, GiveBackEachWishOfATaskAlone) {
+  const DeviceWish kWishes[] = {{.share = {1, ShareMode::kTogether}},
+                                {.share = {500, ShareMode::kTurns}},
+                                {.share = {500, ShareMode::kTurns, hours(1)}},
+                                {.memory = int64_t{1} << 45},
+                                {.exclusive = true},
+                                {.ranks = true}};
+  int id = 0;
+  for (const DeviceWish& wish : kWishes) {
+    Task task = WaitingTask(++id);
+    task.wish = wish;
+    ASSERT_TRUE(desk_.Commit(TaskAdded{task, PlainSpec()}));
+    EXPECT_TRUE(desk_.Find(id).task == task) << id;
+    task.wish = {};
+    task.alone = true;
+    ASSERT_TRUE(desk_.Commit(TaskChanged{.from = Waiting{}, .attempts_before = 0, .task = task}));
+    EXPECT_TRUE(desk_.Find(id).task == task) << id;
+  }
+}
+
+TEST_P(Stores, GiveBackTheRanksOfAnAttemptAlone) {
+  Attempt starting = StartingAttempt(1, 1);
+  starting.processes = 64;
+  Attempt over = StartingAttempt(1, 2);
+  over.ranks = {{.exit_code = 1, .signal = {}}};
+  ASSERT_TRUE(
+      desk_.Commit(TaskAdded{WaitingTask(1), PlainSpec()}, AttemptAdded{starting}, AttemptAdded{over}));
+  EXPECT_TRUE(desk_.Find(1).attempts.at(0) == starting);
+  EXPECT_TRUE(desk_.Find(1).attempts.at(1) == over);
+}
+
 TEST_P(Stores, LoadOnlyWhatIsOpen) {
   Attempt over = StartingAttempt(2, 1);
   over.state = AttemptState::kEnded;
@@ -244,6 +275,71 @@ TEST_P(Stores, LeaseADeviceToItsWholeAndNoMore) {
   EXPECT_FALSE(desk_.Commit(LeaseGranted{a.uid, "third", 1001}));
 }
 
+TEST_P(Stores, GiveBackLeasesAsTheyWere) {
+  const Attempt attempt = StartingAttempt(1, 1);
+  const Lease whole{.attempt = attempt.uid, .device = "GPU-1"};
+  const Lease full{.attempt = attempt.uid,
+                   .device = "GPU-2",
+                   .share_milli = 750,
+                   .asked_milli = 250,
+                   .mode = ShareMode::kTurns,
+                   .memory = int64_t{40} << 30,
+                   .slice = Duration(3'000'000'001)};
+  const Lease together = LeaseOf(attempt, "GPU-3", 1, ShareMode::kTogether);
+  ASSERT_TRUE(desk_.Commit(TaskAdded{WaitingTask(1), PlainSpec()}, AttemptAdded{attempt}, LeaseGranted{full},
+                           LeaseGranted{together}, LeaseGranted{whole}));
+  EXPECT_EQ(desk_.LoadOpen().leases, std::vector<Lease>({whole, full, together}));
+}
+
+TEST_P(Stores, ChangeWhatALeaseIsGrantedAndNothingElseOfIt) {
+  const Attempt a = StartingAttempt(1, 1), b = StartingAttempt(1, 2);
+  Lease first = LeaseOf(a, "gpu", 500, ShareMode::kTurns), second = LeaseOf(b, "gpu", 250, ShareMode::kTurns);
+  first.memory = 1000;
+  first.share_milli = 1000;
+  ASSERT_TRUE(desk_.Commit(TaskAdded{WaitingTask(1), PlainSpec()}, AttemptAdded{a}, AttemptAdded{b},
+                           LeaseGranted{first}));
+  EXPECT_FALSE(desk_.Commit(LeaseGranted{second}));
+  // The first shrinks for the second, and grows when it leaves.
+  ASSERT_TRUE(
+      desk_.Commit(LeaseChanged{a.uid, "gpu", 667}, LeaseGranted{second}, LeaseChanged{b.uid, "gpu", 333}));
+  first.share_milli = 667;
+  second.share_milli = 333;
+  EXPECT_EQ(desk_.LoadOpen().leases, std::vector<Lease>({first, second}));
+  EXPECT_FALSE(desk_.Commit(LeaseChanged{a.uid, "gpu", 668}));
+  EXPECT_FALSE(desk_.Commit(LeaseChanged{b.uid, "gpu", 500}, LeaseChanged{a.uid, "gpu", 500}));
+  ASSERT_TRUE(desk_.Commit(LeaseReleased{b.uid, "gpu"}, LeaseChanged{a.uid, "gpu", 1000}));
+  first.share_milli = 1000;
+  EXPECT_EQ(desk_.LoadOpen().leases, std::vector<Lease>({first}));
+}
+
+TEST_P(Stores, RefuseToChangeALeaseThatIsNotThereOrToNothing) {
+  const Attempt a = StartingAttempt(1, 1), b = StartingAttempt(1, 2);
+  ASSERT_TRUE(desk_.Commit(TaskAdded{WaitingTask(1), PlainSpec()}, AttemptAdded{a}, AttemptAdded{b},
+                           LeaseGranted{LeaseOf(a, "gpu", 500, ShareMode::kTurns)}));
+  const Status refused = desk_.Commit(LeaseChanged{b.uid, "gpu", 100});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::kInternal);
+  EXPECT_NE(std::get<std::string>(refused.error().message.args[0].second).find("had no lease on gpu"),
+            std::string::npos);
+  EXPECT_FALSE(desk_.Commit(LeaseChanged{a.uid, "another", 100}));
+  EXPECT_FALSE(desk_.Commit(LeaseChanged{a.uid, "gpu", 0}));
+  EXPECT_FALSE(desk_.Commit(LeaseChanged{a.uid, "gpu", 1001}));
+  EXPECT_EQ(desk_.LoadOpen().leases.at(0).share_milli, 500);
+}
+
+TEST_P(Stores, RefuseALeaseThatAsksForWhatNoDeviceHas) {
+  const Attempt a = StartingAttempt(1, 1);
+  ASSERT_TRUE(desk_.Commit(TaskAdded{WaitingTask(1), PlainSpec()}, AttemptAdded{a}));
+  const Lease good = LeaseOf(a, "gpu", 500, ShareMode::kTogether);
+  for (auto spoil : {+[](Lease& l) { l.asked_milli = 0; }, +[](Lease& l) { l.asked_milli = 1001; },
+                     +[](Lease& l) { l.memory = -1; }, +[](Lease& l) { l.slice = {}; }}) {
+    Lease bad = good;
+    spoil(bad);
+    EXPECT_FALSE(desk_.Commit(LeaseGranted{bad}));
+  }
+  EXPECT_TRUE(desk_.Commit(LeaseGranted{good}));
+}
+
 TEST_P(Stores, RefuseALeaseOfNoAttempt) {
   EXPECT_FALSE(desk_.Commit(LeaseGranted{UidOf(9), "gpu", 1000}));
 }
@@ -294,12 +390,12 @@ TEST_P(Stores, LeaveNothingOfABatchWithOneBadChange) {
   ended.state = AttemptState::kEnded;
   TaskSpec another = PlainSpec();
   another.environment = {{"ONLY", "here"}};
-  EXPECT_FALSE(desk_.Commit(TaskAdded{WaitingTask(9), another, "key", "hash"},
-                            TaskChanged{.from = Waiting{}, .attempts_before = 0, .task = after},
-                            AttemptChanged{.from = AttemptState::kStarting, .attempt = ended},
-                            AttemptAdded{StartingAttempt(1, 2)}, LeaseReleased{attempt.uid, "a"},
-                            LeaseGranted{attempt.uid, "b"}, EventAdded{EventOf(1)}, TaskErased{TaskId{2}},
-                            SettingChanged{"s", "after"}, TaskErased{TaskId{77}}));
+  EXPECT_FALSE(desk_.Commit(
+      TaskAdded{WaitingTask(9), another, "key", "hash"},
+      TaskChanged{.from = Waiting{}, .attempts_before = 0, .task = after},
+      AttemptChanged{.from = AttemptState::kStarting, .attempt = ended}, AttemptAdded{StartingAttempt(1, 2)},
+      LeaseChanged{attempt.uid, "a", 500}, LeaseReleased{attempt.uid, "a"}, LeaseGranted{attempt.uid, "b"},
+      EventAdded{EventOf(1)}, TaskErased{TaskId{2}}, SettingChanged{"s", "after"}, TaskErased{TaskId{77}}));
   const OpenState state = desk_.LoadOpen();
   ASSERT_EQ(state.tasks.size(), 1u);
   EXPECT_TRUE(state.tasks[0] == before);

@@ -67,6 +67,11 @@ inline Task FullTask(int id) {
   task.gpus.counts = {1, 2, 4};
   task.cpus = 3;
   task.memory = int64_t{1} << 40;
+  task.wish = {.share = {125, ShareMode::kTurns, Duration(1'500'000'001)},
+               .memory = int64_t{3} << 33,
+               .exclusive = true,
+               .ranks = true};
+  task.alone = true;
   task.after = {{TaskId{3}, Dependency::On::kOk},
                 {TaskId{4}, Dependency::On::kFail},
                 {TaskId{5}, Dependency::On::kAny}};
@@ -106,9 +111,19 @@ inline Attempt FullAttempt(int task, int number) {
   attempt.stop_reason = Message{"stop.test", {{"who", std::string("ada")}}};
   attempt.stop_kind = OutcomeKind::kPreempted;
   attempt.changed_code = {"/home/ada/train.py", "/caf\xe9.sh"};
+  attempt.processes = 3;
+  attempt.ranks = {{.exit_code = 0, .signal = {}}, {.exit_code = {}, .signal = 9}, {}};
   attempt.progress = Progress{3, 20, "epoch", "training"};
   attempt.metrics = {{"loss", 0.1}, {"best", -std::numeric_limits<double>::infinity()}};
   return attempt;
+}
+
+inline Lease LeaseOf(const Attempt& attempt, std::string device, int asked_milli, ShareMode mode) {
+  return {.attempt = attempt.uid,
+          .device = std::move(device),
+          .share_milli = asked_milli,
+          .asked_milli = asked_milli,
+          .mode = mode};
 }
 
 inline TaskSpec PlainSpec() {
@@ -126,6 +141,8 @@ inline TaskSpec FullSpec() {
   spec.gpus.counts = {1, 2, 3};
   spec.cpus = 2;
   spec.memory = int64_t{3} << 30;
+  spec.wish = {.share = {250, ShareMode::kTogether}, .memory = int64_t{8} << 30, .ranks = true};
+  spec.gpu_ids = TaskSpec::GpuIds::kIndex;
   spec.priority = 100;
   spec.after = {{TaskId{3}, Dependency::On::kAny}};
   spec.hold = true;

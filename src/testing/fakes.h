@@ -18,6 +18,8 @@ class FakeEngine final : public Engine {
  public:
   void Launch(LaunchOrder order) override { launched.push_back(std::move(order)); }
   void Stop(Ulid attempt, StopOrder order) override { stops.emplace_back(attempt, std::move(order)); }
+  void Freeze(Ulid attempt, Duration deadline) override { freezes.emplace_back(attempt, deadline); }
+  void Thaw(Ulid attempt) override { thaws.push_back(attempt); }
   void Adopt(std::vector<Attempt> open, std::function<void(std::vector<std::string>)> done) override {
     adopting = std::move(open);
     adopted = std::move(done);
@@ -28,6 +30,8 @@ class FakeEngine final : public Engine {
 
   std::vector<LaunchOrder> launched;
   std::vector<std::pair<Ulid, StopOrder>> stops;
+  std::vector<std::pair<Ulid, Duration>> freezes;
+  std::vector<Ulid> thaws;
   std::vector<Ulid> acknowledged, removed;
   std::vector<Attempt> adopting;
   std::function<void(std::vector<std::string>)> adopted;
@@ -37,9 +41,13 @@ class FakeEngine final : public Engine {
 class FakeIngest final : public Ingest {
  public:
   void Follow(Followed attempt) override { followed.push_back(std::move(attempt)); }
-  void Finish(Ulid, std::function<void(LogTail)> done) override { done(tail); }
+  void Finish(Ulid attempt, std::string tail_of, std::function<void(LogTail)> done) override {
+    finished.emplace_back(attempt, std::move(tail_of));
+    done(tail);
+  }
 
   std::vector<Followed> followed;
+  std::vector<std::pair<Ulid, std::string>> finished;  // with whose tail was asked for
   LogTail tail;
 };
 

@@ -4,8 +4,10 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 
 #include "base/text.h"
+#include "sched/shares.h"
 
 namespace ty {
 
@@ -23,13 +25,13 @@ std::string_view Trim(std::string_view text) {
   return text;
 }
 
-// Splits at commas that are not inside {1,2,4}.
-std::vector<std::string_view> Parts(std::string_view text) {
+// Splits at commas (or what else separates) that are not inside {1,2,4}.
+std::vector<std::string_view> Parts(std::string_view text, std::string_view separators = ",") {
   std::vector<std::string_view> parts;
   int depth = 0;
   size_t begin = 0;
   for (size_t i = 0; i <= text.size(); ++i) {
-    if (i == text.size() || (text[i] == ',' && depth == 0)) {
+    if (i == text.size() || (depth == 0 && separators.find(text[i]) != std::string_view::npos)) {
       if (std::string_view part = Trim(text.substr(begin, i - begin)); !part.empty()) parts.push_back(part);
       begin = i + 1;
     } else if (text[i] == '{') {
@@ -59,21 +61,39 @@ int Number(std::string_view text) {
   return static_cast<int>(*number);
 }
 
+int64_t Bytes(std::string_view text) {
+  std::optional<int64_t> bytes = ParseBytes(text);
+  if (!bytes) Wrong("not a size", text);
+  return *bytes;
+}
+
+double StrengthOf(std::string_view kind) {
+  constexpr std::string_view kKinds[] = {"t4", "a10", "a100", "h200"};
+  for (size_t i = 0; i < std::size(kKinds); ++i) {
+    if (kKinds[i] == kind) return static_cast<double>(i + 1);
+  }
+  return 0;
+}
+
 }  // namespace
 
 Scenario::Scenario(std::string_view machine, const std::vector<std::string>& tasks) {
-  for (std::string_view part : Parts(machine)) {
+  for (std::string_view part : Parts(machine, ",+")) {
     if (TakeSuffix(part, "cores")) {
       cores_ = Number(part);
       continue;
     }
     const size_t times = part.find('x');
     if (times == std::string_view::npos) Wrong("not a machine", part);
-    const std::string kind(part.substr(times + 1));
-    for (int i = 0; i < Number(part.substr(0, times)); ++i) {
+    const std::string_view what = part.substr(times + 1);
+    const std::string_view kind = what.substr(0, what.find(' '));
+    for (int i = Number(part.substr(0, times)); i > 0; --i) {
       DeviceRow device;
-      device.id = (kind == "cpu" ? "cpu:" : "GPU") + std::to_string(i);
+      device.id = (kind == "cpu" ? "cpu:" : "GPU") + std::to_string(devices_.size());
+      device.label = device.id;
       device.kind = kind == "cpu" ? Device::Kind::kCpuSlot : Device::Kind::kGpu;
+      device.strength = StrengthOf(kind);
+      if (kind.size() < what.size()) device.memory = Bytes(Trim(what.substr(kind.size())));
       devices_.push_back(device);
     }
   }
@@ -107,6 +127,16 @@ TaskId Scenario::Add(std::string_view text) {
       TakeSuffix(part, ":ok");
       dependency.task = Id(part);
       row.task.after.push_back(dependency);
+    } else if (TakePrefix(part, "share")) {
+      Result<Share> share = Share::Parse(part);
+      if (!share) Wrong("not a share", part);
+      row.task.wish.share = *share;
+    } else if (ParseBytes(part)) {
+      row.task.wish.memory = Bytes(part);
+    } else if (part == "exclusive") {
+      row.task.wish.exclusive = true;
+    } else if (part == "alone") {
+      row.task.alone = true;
     } else if (part == "running") {
       running = true;
     } else if (part == "held") {
@@ -119,12 +149,12 @@ TaskId Scenario::Add(std::string_view text) {
     Place(row);
     return id;
   }
-  std::vector<int> devices;
-  for (size_t i = 0; i < devices_.size() && static_cast<int>(devices.size()) < row.task.gpus.Least(); ++i) {
-    if (!devices_[i].holder) devices.push_back(static_cast<int>(i));
-  }
-  if (static_cast<int>(devices.size()) < row.task.gpus.Least()) Wrong("no room to be running", text);
-  Start(row, devices);
+  // By the scheduler itself, as if nobody else were there.
+  ReadyQueue only;
+  only.Insert(ReadyOf(row.task));
+  const Decisions decisions = Decide(View{only, devices_, cores_, cores_used_}, now_);
+  if (decisions.starts.empty()) Wrong("no room to be running", text);
+  Start(row, decisions.starts[0].devices, decisions.starts[0].share);
   return id;
 }
 
@@ -145,16 +175,20 @@ std::vector<OpenDependency> Scenario::Open(const Row& row) const {
 void Scenario::Place(Row& row) {
   ready_.Erase(row.task.id);
   if (row.running || !IsWaiting(row.task) || row.task.held || !Open(row).empty()) return;
-  ready_.Insert(ReadyTask{row.task.id, row.task.priority, row.task.gpus, row.task.cpus, 0});
+  ready_.Insert(ReadyOf(row.task));
 }
 
-void Scenario::Start(Row& row, std::vector<int> devices) {
+void Scenario::Start(Row& row, std::vector<int> devices, Share share) {
   ready_.Erase(row.task.id);
   row.running = true;
   row.task.state = Running{};
-  for (int device : devices) {
-    EXPECT_FALSE(devices_[device].holder) << devices_[device].id << " was given out twice";
-    devices_[device].holder = row.task.id;
+  const DeviceWish wish{share, row.task.wish.memory};
+  for (int index : devices) {
+    DeviceRow& device = devices_[index];
+    EXPECT_TRUE(device.tenants.empty() || (device.mode == share.mode && share.mode != ShareMode::kWhole))
+        << device.id << " was given out twice";
+    device.mode = share.mode;
+    device.tenants.push_back({row.task.id, share.milli, MemoryOfLease(wish, device.memory)});
   }
   if (devices.empty()) cores_used_ += row.task.cpus;
   row.devices = std::move(devices);
@@ -170,7 +204,7 @@ std::string Scenario::Starts() {
     EXPECT_FALSE(decision.reason.empty());
     if (!names.empty()) names += ", ";
     names += row.task.name;
-    Start(row, decision.devices);
+    Start(row, decision.devices, decision.share);
   }
   return names;
 }
@@ -184,10 +218,24 @@ std::string Scenario::Holds(std::string_view name) const {
   return text;
 }
 
+std::string Scenario::On(std::string_view device) const {
+  std::string text;
+  for (const DeviceRow& row : devices_) {
+    if (row.id != device) continue;
+    for (const Tenant& tenant : row.tenants) {
+      if (!text.empty()) text += ", ";
+      text += rows_.at(tenant.task).task.name + " " + std::to_string(tenant.asked_milli);
+    }
+  }
+  return text;
+}
+
 void Scenario::Finish(std::string_view name, bool ok) {
   Row& row = Find(name);
   if (!row.running) Wrong("not running", name);
-  for (int device : row.devices) devices_[device].holder.reset();
+  for (int device : row.devices) {
+    std::erase_if(devices_[device].tenants, [&](const Tenant& one) { return one.task == row.task.id; });
+  }
   if (row.devices.empty()) cores_used_ -= row.task.cpus;
   row.running = false;
   row.task.state = Ended{};
@@ -225,16 +273,34 @@ void Scenario::Prioritise(std::string_view name, int priority) {
   Place(row);
 }
 
-void Scenario::Break(std::string_view device) {
+DeviceRow& Scenario::Device(std::string_view name) {
   for (DeviceRow& row : devices_) {
-    if (row.id == device) row.usable = false;
+    if (row.id == name) return row;
   }
+  Wrong("no such device", name);
+}
+
+void Scenario::Break(std::string_view device) {
+  Device(device).usable = false;
+  Device(device).for_good = true;
 }
 
 void Scenario::Mend(std::string_view device) {
-  for (DeviceRow& row : devices_) {
-    if (row.id == device) row.usable = true;
-  }
+  DeviceRow& row = Device(device);
+  row.usable = true;
+  row.for_good = false;
+  row.trouble.reset();
+}
+
+void Scenario::Trouble(std::string_view device, std::string_view message, bool for_good) {
+  DeviceRow& row = Device(device);
+  row.usable = false;
+  row.for_good = for_good;
+  row.trouble = Message{std::string(message), {}};
+}
+
+void Scenario::PutDesktopOn(std::string_view device) {
+  Device(device).bare = false;
 }
 
 Message Scenario::Explained(std::string_view name) {

@@ -1,5 +1,8 @@
 #include "testing/yard_harness.h"
 
+#include <algorithm>
+#include <map>
+
 #include "base/assert.h"
 
 namespace ty {
@@ -18,6 +21,24 @@ YardHarness::YardHarness(int slots, int cores)
   FinishAdoption();
 }
 
+YardHarness::YardHarness(Gpus gpus)
+    : store(std::make_shared<PatientStore>(MakeMemoryStore())), slots_(0), cores_(8), gpus_(true) {
+  report.state = ProbeState::kGood;
+  report.driver = "550.54.14";
+  report.lists_trusted = true;
+  for (int i = 0; i < gpus.count; i++) {
+    DeviceReading reading;
+    reading.device = FakeGpu(i);
+    reading.memory_used = 0;
+    reading.utilisation = 0;
+    reading.processes.emplace();
+    report.devices.push_back(std::move(reading));
+  }
+  Open();
+  FinishAdoption();
+  Look();
+}
+
 void YardHarness::Open() {
   yard.reset();
   engine = std::make_unique<FakeEngine>();
@@ -30,8 +51,22 @@ void YardHarness::Open() {
   YardSettings settings;
   settings.home = "/nowhere";
   settings.boot = "boot-1";
-  yard = std::make_unique<Yard>(settings, SplitCpus(cpus, int64_t{8} << 30, choice), *store, *engine, *ingest,
-                                *inbox, [](Errand errand) { errand(); });
+  settings.owner = "ann";
+  settings.instance = "this";
+  Machine machine = SplitCpus(cpus, int64_t{8} << 30, choice);
+  if (gpus_) {
+    machine.devices.clear();
+    machine.complete = false;
+    settings.expect_gpus = true;
+    watch = std::make_unique<FakeWatch>();
+    host = std::make_unique<FakeHost>();
+  } else {
+    settings.devices_chosen = true;
+  }
+  freezes_heard_ = thaws_heard_ = stops_heard_ = 0;
+  yard = std::make_unique<Yard>(
+      settings, machine, *store, *engine, *ingest, *inbox, [](Errand errand) { errand(); }, watch.get(),
+      host.get());
   OpenState state;
   store->Read([&](Rows& rows) { state = *rows.LoadOpen(); });
   yard->Open(std::move(state), now);
@@ -161,6 +196,70 @@ void YardHarness::SaveCheckpoint(TaskId task, std::string path, int64_t step) {
   seen.checkpoints.push_back(Checkpoint{std::move(path), step, 1, 1});
   inbox->Post(std::move(seen));
   Settle();
+}
+
+void YardHarness::Look() {
+  report.at = now;
+  inbox->Post(report);
+  report.xids.clear();
+  Settle();
+}
+
+DeviceView YardHarness::DeviceOf(const std::string& label) const {
+  for (DeviceView& view : yard->Devices()) {
+    if (view.device.label == label) return std::move(view);
+  }
+  TY_ASSERT(false);
+  return {};
+}
+
+void YardHarness::Obey() {
+  while (freezes_heard_ < engine->freezes.size() || thaws_heard_ < engine->thaws.size() ||
+         stops_heard_ < engine->stops.size()) {
+    std::vector<AttemptNews> news;
+    for (; freezes_heard_ < engine->freezes.size(); freezes_heard_++) {
+      const Ulid& uid = engine->freezes[freezes_heard_].first;
+      if (!std::exchange(frozen_[uid], true)) news.push_back({uid, AttemptFrozen{}});
+    }
+    for (; thaws_heard_ < engine->thaws.size(); thaws_heard_++) {
+      const Ulid& uid = engine->thaws[thaws_heard_];
+      if (std::exchange(frozen_[uid], false)) news.push_back({uid, AttemptThawed{}});
+    }
+    for (; stops_heard_ < engine->stops.size(); stops_heard_++) {  // a stop comes with a thaw
+      const Ulid& uid = engine->stops[stops_heard_].first;
+      if (std::exchange(frozen_[uid], false)) news.push_back({uid, AttemptThawed{}});
+    }
+    for (AttemptNews& one : news) inbox->Post(std::move(one));
+    do {
+      yard->Turn(now);
+    } while (!inbox->empty());
+  }
+  Settle();
+}
+
+std::string YardHarness::LeasesOn(const std::string& label) {
+  const std::string id = DeviceOf(label).device.id;
+  std::string text;
+  store->Read([&](Rows& rows) {
+    OpenState state = *rows.LoadOpen();
+    std::map<Ulid, TaskId> tasks;
+    for (const Attempt& attempt : state.attempts) tasks[attempt.uid] = attempt.task;
+    std::sort(state.leases.begin(), state.leases.end(),
+              [&](const Lease& a, const Lease& b) { return tasks[a.attempt] < tasks[b.attempt]; });
+    for (const Lease& lease : state.leases) {
+      if (lease.device != id) continue;
+      if (!text.empty()) text += ", ";
+      text += std::to_string(tasks[lease.attempt].value) + " " + std::to_string(lease.share_milli) + "/" +
+              std::to_string(lease.asked_milli) + " " + std::string(ty::Name(lease.mode));
+    }
+  });
+  return text;
+}
+
+std::vector<Event> YardHarness::Events() {
+  std::vector<Event> events;
+  store->Read([&](Rows& rows) { events = *rows.ListEvents(0, 1000000); });
+  return events;
 }
 
 TaskRecord YardHarness::RecordOf(TaskId task) {

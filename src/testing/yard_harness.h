@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "testing/fake_devices.h"
 #include "testing/fakes.h"
 #include "yard/yard.h"
 
@@ -13,6 +14,11 @@ namespace ty {
 class YardHarness {
  public:
   explicit YardHarness(int slots = 2, int cores = 4);
+  // A yard of so many GPUs of 24 GiB, the first report taken in.
+  struct Gpus {
+    int count = 2;
+  };
+  explicit YardHarness(Gpus gpus);
 
   // Turns until nothing is left to do.
   void Settle();
@@ -40,6 +46,17 @@ class YardHarness {
   std::string WhyId(TaskId task);  // message id
   std::vector<std::string> EventKinds(TaskId task);
 
+  // What the watch sees: the test changes `report`, then lets the Yard have it.
+  void Look();
+  DeviceReading& Gpu(int index) { return report.devices.at(index); }
+  DeviceView DeviceOf(const std::string& label) const;
+  // Supervisors do as they are told: every freeze and thaw that was ordered is confirmed, until none is new.
+  void Obey();
+  bool IsFrozen(const Ulid& attempt) const { return frozen_.count(attempt) != 0 && frozen_.at(attempt); }
+  // Leases of a device as the store has them: "1 500/500 turns, 2 500/500 turns" (task, granted/asked, mode).
+  std::string LeasesOn(const std::string& label);
+  std::vector<Event> Events();
+
   // A new daemon on the same store: attempts that were open are adopted when the test calls FinishAdoption.
   void Restart();
   void FinishAdoption();
@@ -49,11 +66,17 @@ class YardHarness {
   std::unique_ptr<FakeEngine> engine;
   std::unique_ptr<FakeIngest> ingest;
   std::unique_ptr<Inbox> inbox;
+  std::unique_ptr<FakeWatch> watch;
+  std::unique_ptr<FakeHost> host;
+  DeviceReport report;
   std::unique_ptr<Yard> yard;
 
  private:
   void Open();
   int slots_, cores_;
+  bool gpus_ = false;
+  std::map<Ulid, bool> frozen_;  // as the supervisors have it
+  size_t freezes_heard_ = 0, thaws_heard_ = 0, stops_heard_ = 0;
 };
 
 TaskSpec Spec(std::vector<std::string> argv, std::string gpus = "1");

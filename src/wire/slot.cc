@@ -23,6 +23,59 @@ bool FromName(const std::array<std::string_view, N>& names, std::string_view nam
   return false;
 }
 
+// Compact, as a half has little room. Numbers and distances of the start times: [4244,1,4245,3].
+JsonArray OthersToJson(const SlotRecord& record) {
+  JsonArray array;
+  for (const RankProcess& other : record.others) {
+    array.emplace_back(other.pid);
+    array.emplace_back(other.start - record.start);
+  }
+  return array;
+}
+
+bool OthersFrom(const Json& json, SlotRecord& record) {
+  const Json* member = json.Find("others");
+  if (member == nullptr) return true;
+  const JsonArray* array = member->AsArray();
+  if (array == nullptr || array->size() % 2 != 0) return false;
+  for (size_t i = 0; i < array->size(); i += 2) {
+    const int64_t *pid = (*array)[i].AsInt(), *distance = (*array)[i + 1].AsInt();
+    if (pid == nullptr || distance == nullptr) return false;
+    record.others.push_back({*pid, record.start + *distance});
+  }
+  return true;
+}
+
+// An exit code as it is, a signal as its negative, null for one that never started: [0,-15,null].
+JsonArray EndsToJson(const std::vector<RankEnd>& ends) {
+  JsonArray array;
+  for (const RankEnd& end : ends) {
+    if (end.signal) {
+      array.emplace_back(-*end.signal);
+    } else if (end.exit_code) {
+      array.emplace_back(*end.exit_code);
+    } else {
+      array.emplace_back();
+    }
+  }
+  return array;
+}
+
+bool EndsFrom(const Json& json, std::vector<RankEnd>& ends) {
+  const Json* member = json.Find("ranks");
+  if (member == nullptr) return true;
+  const JsonArray* array = member->AsArray();
+  if (array == nullptr) return false;
+  for (const Json& item : *array) {
+    RankEnd& end = ends.emplace_back();
+    if (std::holds_alternative<std::nullptr_t>(item.value)) continue;
+    const int64_t* number = item.AsInt();
+    if (number == nullptr || *number < -1000 || *number > 1000) return false;
+    (*number < 0 ? end.signal : end.exit_code) = static_cast<int>(*number < 0 ? -*number : *number);
+  }
+  return true;
+}
+
 }  // namespace
 
 Json ToJson(const SlotRecord& record) {
@@ -34,7 +87,10 @@ Json ToJson(const SlotRecord& record) {
   json.emplace_back("pid", record.pid);
   json.emplace_back("start", record.start);
   json.emplace_back("began_ns", record.began_ns);
-  if (record.state != SlotState::kExited) return json;
+  if (record.state != SlotState::kExited) {
+    if (!record.others.empty()) json.emplace_back("others", OthersToJson(record));
+    return json;
+  }
   json.emplace_back("ended_ns", record.ended_ns);
   if (record.exit_code) json.emplace_back("exit_code", *record.exit_code);
   if (record.signal) json.emplace_back("signal", *record.signal);
@@ -47,6 +103,8 @@ Json ToJson(const SlotRecord& record) {
   if (record.killed) json.emplace_back("killed", true);
   json.emplace_back("oom_kills", record.oom_kills);
   json.emplace_back("cpu_ms", record.cpu_ms);
+  if (!record.ranks.empty()) json.emplace_back("ranks", EndsToJson(record.ranks));
+  if (record.failed_rank) json.emplace_back("failed_rank", *record.failed_rank);
   return json;
 }
 
@@ -64,10 +122,12 @@ std::optional<SlotRecord> SlotRecordFrom(const Json& json) {
   fields.May("core_dumped", record.core_dumped).May("exec_errno", record.exec_errno);
   fields.May("exec_step", record.exec_step).May("stopped_by", stopper).May("killed", record.killed);
   fields.May("oom_kills", record.oom_kills).May("cpu_ms", record.cpu_ms);
+  fields.May("failed_rank", record.failed_rank);
   if (!fields.ok() || format != kSlotFormat) return std::nullopt;
   if (!FromName(kStates, state, record.state) || !FromName(kStoppers, stopper, record.stopped_by)) {
     return std::nullopt;
   }
+  if (!OthersFrom(json, record) || !EndsFrom(json, record.ranks)) return std::nullopt;
   return record;
 }
 

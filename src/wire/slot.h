@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "wire/json.h"
 
@@ -27,12 +28,24 @@ enum class SlotState : uint8_t {
 };
 enum class StoppedBy : uint8_t { kNobody, kOrder, kTimeLimit, kIdleLimit };
 
+// How one rank ended; neither is set when it was never started.
+struct RankEnd {
+  std::optional<int> exit_code, signal;
+  bool operator==(const RankEnd&) const = default;
+};
+// The first process of a rank: its number and its start time in ticks.
+struct RankProcess {
+  int64_t pid = 0, start = 0;
+  bool operator==(const RankProcess&) const = default;
+};
+
 struct SlotRecord {
   int64_t sequence = 0;
   std::string attempt;  // ULID
   SlotState state = SlotState::kRunning;
-  int64_t pid = 0, start = 0;  // of the task's first process, with its start time in ticks
-  int64_t began_ns = 0;        // wall clock
+  int64_t pid = 0, start = 0;       // of the task's first process, with its start time in ticks
+  std::vector<RankProcess> others;  // with ranks and while it runs: the same of ranks 1, 2, …
+  int64_t began_ns = 0;             // wall clock
   // With kExited:
   int64_t ended_ns = 0;  // began + what the boot clock counted: never before it, whatever the wall clock does
   std::optional<int> exit_code, signal;
@@ -43,6 +56,10 @@ struct SlotRecord {
   bool killed = false;  // by our KILL
   int oom_kills = 0;
   int64_t cpu_ms = 0;
+  // With ranks. `exit_code` and `signal` are those of the first that failed by time; `failed_rank` names it
+  // where it failed by itself (or could not be started), not because everything was being stopped.
+  std::vector<RankEnd> ranks;
+  std::optional<int> failed_rank;
   bool operator==(const SlotRecord&) const = default;
 };
 

@@ -40,6 +40,26 @@ bool NumbersFrom(const Json& json, std::string_view key, std::vector<int>& to) {
   return true;
 }
 
+JsonArray NumbersToJson(const std::vector<int>& numbers) {
+  JsonArray array;
+  array.reserve(numbers.size());
+  for (const int number : numbers) array.emplace_back(number);
+  return array;
+}
+
+bool RanksFrom(const Json& json, std::vector<ShimSpec::Rank>& to) {
+  const Json* member = json.Find("ranks");
+  if (member == nullptr) return true;
+  const JsonArray* array = member->AsArray();
+  if (array == nullptr || array->size() > kMostRanks) return false;
+  for (const Json& item : *array) {
+    ShimSpec::Rank& rank = to.emplace_back();
+    if (!WordsFrom(item, "environment", rank.environment) || !NumbersFrom(item, "cpus", rank.cpus))
+      return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string EncodeSpec(const ShimSpec& spec) {
@@ -53,9 +73,17 @@ std::string EncodeSpec(const ShimSpec& spec) {
   json.emplace_back("argv", WordsToJson(spec.argv));
   json.emplace_back("workdir", FromBytes(spec.workdir));
   json.emplace_back("environment", WordsToJson(spec.environment));
-  JsonArray cpus;
-  for (const int cpu : spec.cpus) cpus.emplace_back(cpu);
-  json.emplace_back("cpus", std::move(cpus));
+  json.emplace_back("cpus", NumbersToJson(spec.cpus));
+  if (!spec.ranks.empty()) {
+    JsonArray ranks;
+    for (const ShimSpec::Rank& rank : spec.ranks) {
+      JsonObject one;
+      one.emplace_back("environment", WordsToJson(rank.environment));
+      one.emplace_back("cpus", NumbersToJson(rank.cpus));
+      ranks.emplace_back(std::move(one));
+    }
+    json.emplace_back("ranks", std::move(ranks));
+  }
   json.emplace_back("umask", spec.umask);
   if (spec.time_limit_ms) json.emplace_back("time_limit_ms", *spec.time_limit_ms);
   if (spec.idle_limit_ms) json.emplace_back("idle_limit_ms", *spec.idle_limit_ms);
@@ -90,6 +118,7 @@ std::optional<ShimSpec> DecodeSpec(std::string_view text) {
   if (!WordsFrom(*json, "argv", spec.argv) || !WordsFrom(*json, "environment", spec.environment))
     return std::nullopt;
   if (!NumbersFrom(*json, "cpus", spec.cpus) || spec.argv.empty()) return std::nullopt;
+  if (!RanksFrom(*json, spec.ranks)) return std::nullopt;
   return spec;
 }
 

@@ -11,6 +11,10 @@
 namespace ty::wire {
 
 inline constexpr int kSpecFormat = 1;
+inline constexpr size_t kMostRanks = 128;  // what a slot has room for
+// Host leases are handed down open: descriptors 10, 11, … of the supervisor, whose third argument is their
+// number, and of every process it starts.
+inline constexpr int kFirstLease = 10;
 
 struct ShimSpec {
   std::string attempt;  // ULID
@@ -22,6 +26,14 @@ struct ShimSpec {
   std::string workdir;
   std::vector<std::string> environment;  // "K=V"
   std::vector<int> cpus;                 // affinity; empty: as inherited
+  // One process each, with variables instead of or besides those above and CPUs of its own where it names
+  // any; empty: one process.
+  struct Rank {
+    std::vector<std::string> environment;
+    std::vector<int> cpus;
+    bool operator==(const Rank&) const = default;
+  };
+  std::vector<Rank> ranks;
   int umask = 022;
   std::optional<int64_t> time_limit_ms, idle_limit_ms;
   int stop_signal = 15;  // for the limits

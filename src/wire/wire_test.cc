@@ -118,6 +118,56 @@ TEST(Slot, GivesBackWhatWasWritten) {
   EXPECT_EQ(DecodeSlotHalf(EncodeSlotHalf(failed)), failed);
 }
 
+TEST(Slot, GivesBackHowEachRankEnded) {
+  SlotRecord record = Exited();
+  record.signal.reset();
+  record.exit_code = 3;
+  record.failed_rank = 2;
+  record.ranks = {{0, {}}, {{}, 15}, {3, {}}, {{}, {}}, {255, {}}, {{}, 64}};
+  EXPECT_EQ(DecodeSlotHalf(EncodeSlotHalf(record)), record);
+  EXPECT_NE(Write(ToJson(record)).find(R"("ranks":[0,-15,3,null,255,-64],"failed_rank":2)"),
+            std::string::npos);
+}
+
+TEST(Slot, GivesBackTheFirstProcessOfEachRank) {
+  SlotRecord record = Exited();
+  record.state = SlotState::kRunning;
+  record.others = {{4243, 918274}, {77, 918273}};
+  const auto read = DecodeSlotHalf(EncodeSlotHalf(record));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->others, record.others);
+  EXPECT_NE(Write(ToJson(record)).find(R"("others":[4243,1,77,0])"), std::string::npos);
+}
+
+TEST(Slot, HasRoomForAsManyRanksAsASpecMayHave) {
+  SlotRecord record = Exited();
+  record.ranks.assign(kMostRanks, {{}, 15});
+  record.others.assign(kMostRanks - 1, {4'194'304, record.start + 999'999'999});
+  EXPECT_EQ(DecodeSlotHalf(EncodeSlotHalf(record))->ranks, record.ranks);
+  record.state = SlotState::kRunning;
+  EXPECT_EQ(DecodeSlotHalf(EncodeSlotHalf(record))->others, record.others);
+}
+
+TEST(Slot, ReadsTheRecordsOfSupervisorsThatKnewNoRanks) {
+  const auto record = SlotRecordFrom(*Parse(
+      R"({"format":1,"seq":2,"attempt":"01JD8Z5V7M3T9QK2W6XN4RB0CE","state":"exited","pid":7,"start":9,)"
+      R"("began_ns":1,"ended_ns":2,"exit_code":7,"stopped_by":"nobody","oom_kills":0,"cpu_ms":3})"));
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->exit_code, 7);
+  EXPECT_TRUE(record->ranks.empty());
+  EXPECT_TRUE(record->others.empty());
+  EXPECT_FALSE(record->failed_rank);
+}
+
+TEST(Slot, RefusesRanksThatAreNone) {
+  for (const char* ranks : {R"("ranks":7)", R"("ranks":["0"])", R"("ranks":[100000])", R"("others":[7])",
+                            R"("others":[7,"x"])", R"("failed_rank":"x")"}) {
+    std::string text = Write(ToJson(Exited()));
+    text.insert(text.size() - 1, std::string(",") + ranks);
+    EXPECT_FALSE(SlotRecordFrom(*Parse(text))) << ranks;
+  }
+}
+
 TEST(Slot, WritesTheHalvesInTurn) {
   EXPECT_EQ(SlotOffset(1), 4096);
   EXPECT_EQ(SlotOffset(2), 0);
@@ -200,6 +250,28 @@ TEST(Spec, RefusesWhatCannotBeRun) {
   EXPECT_FALSE(DecodeSpec(EncodeSpec(spec)));
   spec = Spec();
   spec.cpus = {-1};
+  EXPECT_FALSE(DecodeSpec(EncodeSpec(spec)));
+}
+
+TEST(Spec, GivesBackItsRanks) {
+  ShimSpec spec = Spec();
+  spec.ranks = {{{"RANK=0", "X=\xff"}, {0}}, {{}, {}}, {{"RANK=2"}, {1, 2}}};
+  EXPECT_EQ(DecodeSpec(EncodeSpec(spec)), spec);
+}
+
+TEST(Spec, WithoutRanksIsOneProcessAndLooksAsItAlwaysDid) {
+  EXPECT_EQ(EncodeSpec(Spec()).find("ranks"), std::string::npos);
+}
+
+TEST(Spec, RefusesRanksThatCannotBeRun) {
+  ShimSpec spec = Spec();
+  spec.ranks.resize(kMostRanks);
+  EXPECT_TRUE(DecodeSpec(EncodeSpec(spec)));
+  spec.ranks.resize(kMostRanks + 1);
+  EXPECT_FALSE(DecodeSpec(EncodeSpec(spec)));
+  spec.ranks = {{{std::string("A\0B", 3)}, {}}};
+  EXPECT_FALSE(DecodeSpec(EncodeSpec(spec)));
+  spec.ranks = {{{}, {-1}}};
   EXPECT_FALSE(DecodeSpec(EncodeSpec(spec)));
 }
 

@@ -2,6 +2,7 @@
 // pause.
 #include <algorithm>
 #include <boost/json.hpp>
+#include <climits>
 #include <filesystem>
 
 #include "base/paths.h"
@@ -68,7 +69,7 @@ Status Yard::ActOn(Task& task, const Act& act) {
     case Verb::kRelease:
       return Release(task);
     case Verb::kPriority:
-      return Reprioritise(task, act.priority);
+      return Reprioritise(task, act.first ? FirstPriority(task) : act.priority);
     case Verb::kRetry:
       if (IsWaiting(task) && task.not_before) {  // do not wait for the delay
         Change(task, [](Task& t) { t.not_before.reset(); });
@@ -92,9 +93,12 @@ Status Yard::Cancel(Task& task, Message reason) {
   }
   Live* live = LiveOf(task.id);
   if (live == nullptr || live->exit) return {};  // it has ended by itself: its own outcome stands
-  const bool again = std::holds_alternative<Stopping>(task.state);
+  const bool displaced = std::exchange(live->displaced, false);  // it was to run again; now it is not
+  const bool again = std::holds_alternative<Stopping>(task.state) && !displaced;
   if (!again) {
-    Change(task, [](Task& t) { t.state = Stopping{}; });
+    if (!displaced) {
+      Change(task, [](Task& t) { t.state = Stopping{}; });
+    }
     Change(live->attempt, [&](Attempt& a) {
       a.state = AttemptState::kStopping;
       a.stop_reason = std::move(reason);
@@ -102,6 +106,7 @@ Status Yard::Cancel(Task& task, Message reason) {
     });
     Emit("task.cancel_asked", task.id, live->attempt.number);
     Emit("attempt.stopping", task.id, live->attempt.number, {{"reason", ToJson(*live->attempt.stop_reason)}});
+    StopTurns(*live);
   }
   // Who cancels a second time does not want to wait for the grace period.
   journal_.WantSpec(task.id);
@@ -141,6 +146,16 @@ Status Yard::Reprioritise(Task& task, int priority) {
   Emit("task.changed", task.id, 0, {{"priority", priority}});
   Place(task);
   return {};
+}
+
+// Before all that wait: one more than the highest of the others.
+int Yard::FirstPriority(const Task& task) const {
+  for (const OrderKey& key : order_) {
+    if (key.id == task.id) continue;
+    if (key.priority == INT_MAX) return INT_MAX;
+    return std::max(task.priority, key.priority + 1);
+  }
+  return task.priority;
 }
 
 // A retry asked by a person: the same task again, from its last checkpoint, with its counted retries renewed.

@@ -19,28 +19,28 @@ void Yard::Open(OpenState state, Time now) {
     const TaskId id = task.id;
     tasks_.emplace(id, std::move(task));
   }
+  LoadDevices(state);
   for (const Attempt& attempt : state.attempts) {
     Live live;
     live.attempt = attempt;
     live.launched = true;
     for (const Lease& lease : state.leases) {
       if (lease.attempt != attempt.uid) continue;
-      auto device = std::find_if(devices_.begin(), devices_.end(),
-                                 [&](const DeviceRow& d) { return d.id == lease.device; });
-      if (device == devices_.end()) {
-        // The yard was started with fewer slots than this attempt holds: kept in view until it ends.
+      Entry* entry = ledger_.Find(lease.device);
+      if (entry == nullptr) {
+        // A GPU that was not seen yet, or one more than the yard was started with now: in view until it ends.
         Device gone;
-        gone.id = gone.name = lease.device;
-        gone.usable = false;
-        machine_.devices.push_back(gone);
-        devices_.push_back(DeviceRow{gone.id, gone.kind, 0, false, std::nullopt});
-        device = devices_.end() - 1;
+        gone.id = gone.label = gone.name = lease.device;
+        if (!lease.device.starts_with("cpu:")) gone.kind = Device::Kind::kGpu;
+        entry = &ledger_.Put(gone);
+        entry->retired = true;
       }
-      device->holder = attempt.task;
-      live.leases.push_back(static_cast<int>(device - devices_.begin()));
+      entry->leases.push_back({lease, attempt.task, std::nullopt});
+      live.leased = true;
+      ledger_.Refresh(*entry);
     }
     const Task& task = tasks_.at(attempt.task);
-    if (live.leases.empty()) {
+    if (!live.leased) {
       live.cores = task.cpus;
       cores_used_ += live.cores;
     }

@@ -1,22 +1,10 @@
 // An attempt is over: its outcome is classified, its leases freed, the task retried, requeued or ended.
 #include <boost/json.hpp>
 
+#include "msg/retry.h"
 #include "yard/yard.h"
 
 namespace ty {
-
-void Yard::Free(Live& live) {
-  Attempt& attempt = live.attempt;
-  for (int index : live.leases) {
-    journal_.Write(LeaseReleased{attempt.uid, devices_[index].id});
-    Emit("lease.released", attempt.task, attempt.number, {{"device", devices_[index].id}});
-    devices_[index].holder.reset();
-  }
-  cores_used_ -= live.cores;
-  live.leases.clear();
-  live.cores = 0;
-  decide_ = true;
-}
 
 void Yard::Apply(TailRead& tail) {
   if (Live* live = FindLive(tail.attempt)) ConcludeExit(*live, tail.tail);
@@ -69,7 +57,16 @@ void Yard::ConcludeExit(Live& live, const LogTail& tail, const TaskSpec& spec) {
   history.retries = task.retries;
   history.previous = live.previous;
   const Outcome outcome = Classify(evidence);
-  Conclude(live, outcome, Advise(outcome, task.retry, history));
+  RetryAdvice advice = Advise(outcome, task.retry, history);
+  const bool failed = outcome.kind == OutcomeKind::kFailed;
+  if (failed && outcome.failure == FailureClass::kDeviceOom && Shares(live)) {
+    // Beside others it was not the script's fault: alone it may have what it needs.
+    Change(*FindTask(attempt.task), [](Task& t) { t.alone = true; });
+    advice = RetryAdvice{RetryAdvice::Act::kRequeue, {}, msg::RetryShareMemory{}};
+  } else if (failed && live.device_broke) {
+    advice = RetryAdvice{RetryAdvice::Act::kRequeue, {}, msg::RetryDeviceBroken{}};
+  }
+  Conclude(live, outcome, advice);
 }
 
 void Yard::ConcludeLost(Live& live, AttemptLost::Why why) {
@@ -85,7 +82,7 @@ void Yard::ConcludeLost(Live& live, AttemptLost::Why why) {
   history.retries = task.retries;
   history.previous = live.previous;
   const Outcome outcome = Classify(evidence);
-  ingest_.Finish(live.attempt.uid, [](LogTail) {});
+  ingest_.Finish(live.attempt.uid, {}, [](LogTail) {});
   Conclude(live, outcome, Advise(outcome, task.retry, history));
 }
 
@@ -102,10 +99,13 @@ void Yard::Conclude(Live& live, const Outcome& outcome, const RetryAdvice& advic
     a.outcome = outcome;
     a.progress = live.progress;
     a.metrics = live.metrics;
+    if (live.exit) a.ranks = live.exit->ranks;
   });
   boost::json::object data{{"outcome", ToJson(outcome)}};
   if (advice.act == RetryAdvice::Act::kRetry) data["retry_in_ms"] = ToMillis(advice.delay);
   if (!advice.reason.empty()) data["rule"] = ToJson(advice.reason);
+  if (!live.xids.empty()) data["xids"] = boost::json::array(live.xids.begin(), live.xids.end());
+  if (live.exit && live.exit->failed_rank) data["failed_rank"] = *live.exit->failed_rank;
   Emit(outcome.kind == OutcomeKind::kLost ? "attempt.lost" : "attempt.ended", task.id, live.attempt.number,
        data);
   Free(live);

@@ -13,6 +13,7 @@
 #include "engine/engine.h"
 #include "ingest/ingest.h"
 #include "model/device.h"
+#include "os/device_watch.h"
 #include "store/store.h"
 
 namespace ty {
@@ -61,8 +62,20 @@ struct Act {
   bool all_open = false;          // `cancel --all`: every open task; the queue is paused first
   std::string tag;                // every open task with this tag, besides `tasks`
   int priority = 0;               // kPriority
+  bool first = false;             // kPriority: before all that wait, whatever `priority` says
   std::vector<TaskRecord> ended;  // records of the named tasks that the store knows as ended (retry, rm)
   std::function<void(std::vector<ActAnswer>)> reply;
+};
+enum class DeviceVerb : uint8_t {
+  kHold,     // nothing new starts on it until `until`, or until released
+  kRelease,  // from a hold, from quarantine once a look at it finds it well, and from those who use it from
+             // outside now: they are ignored until they end
+};
+struct ActOnDevices {
+  DeviceVerb verb = DeviceVerb::kHold;
+  std::vector<std::string> devices;  // "0", "GPU0", "cpu:1", a UUID or its beginning
+  std::optional<Time> until;
+  std::function<void(std::vector<std::pair<std::string, Status>>)> reply;  // by what was named
 };
 struct PauseQueue {
   bool paused = true;
@@ -101,7 +114,7 @@ struct CodeSeen {
   std::vector<std::string> changed;  // files that differ
 };
 
-using Input = std::variant<Submit, Act, PauseQueue, Ask, AwaitEnd, AwaitEvents, Committed, Adopted,
-                           AttemptNews, Observation, TailRead, CodeSeen>;
+using Input = std::variant<Submit, Act, ActOnDevices, DeviceReport, PauseQueue, Ask, AwaitEnd, AwaitEvents,
+                           Committed, Adopted, AttemptNews, Observation, TailRead, CodeSeen>;
 
 }  // namespace ty

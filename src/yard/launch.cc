@@ -6,6 +6,7 @@
 #include "base/paths.h"
 #include "msg/head.h"
 #include "msg/outcome.h"
+#include "os/ports.h"
 #include "yard/yard.h"
 
 namespace ty {
@@ -33,6 +34,33 @@ void SetUnless(Variables& variables, std::string_view name, std::string value) {
   if (Find(variables, name) == nullptr) variables.emplace_back(std::string(name), std::move(value));
 }
 
+constexpr int kFirstPort = 20000, kPorts = 8000;  // contracts C16
+
+// One process per device under the env:// contract (knowledge: elastic-scheduling 4.6): what torchrun would
+// set. Rank 0 keeps the store itself, so TORCHELASTIC_USE_AGENT_STORE stays away. On one machine the
+// rendezvous need not look for a network.
+void AddRanks(LaunchOrder& order, Variables& variables, const Attempt& attempt, int port) {
+  const std::string world = std::to_string(attempt.devices.size());
+  for (const auto& [name, value] : Variables{{"WORLD_SIZE", world},
+                                             {"LOCAL_WORLD_SIZE", world},
+                                             {"ROLE_WORLD_SIZE", world},
+                                             {"GROUP_RANK", "0"},
+                                             {"GROUP_WORLD_SIZE", "1"},
+                                             {"ROLE_NAME", "default"},
+                                             {"MASTER_ADDR", "127.0.0.1"},
+                                             {"MASTER_PORT", std::to_string(port)},
+                                             {"TORCHELASTIC_RESTART_COUNT", "0"},
+                                             {"TORCHELASTIC_MAX_RESTARTS", "0"},
+                                             {"TORCHELASTIC_RUN_ID", attempt.uid.Text()}}) {
+    Set(variables, name, value);
+  }
+  SetUnless(variables, "GLOO_SOCKET_IFNAME", "lo");
+  for (size_t i = 0; i < attempt.devices.size(); i++) {
+    const std::string rank = std::to_string(i);
+    order.ranks.push_back({{"RANK=" + rank, "LOCAL_RANK=" + rank, "ROLE_RANK=" + rank}, {}});
+  }
+}
+
 boost::json::array Strings(const std::vector<std::string>& values) {
   boost::json::array array;
   for (const std::string& value : values) array.emplace_back(value);
@@ -41,13 +69,13 @@ boost::json::array Strings(const std::vector<std::string>& values) {
 
 }  // namespace
 
-void Yard::Record(const Decision& decision) {
+void Yard::Record(const Decision& decision, std::vector<std::shared_ptr<const UniqueFd>> locks) {
   Task& task = *FindTask(decision.task);
   order_.erase(OrderKey{task.priority, task.id});
   Unplace(task.id);
 
   Live live;
-  live.leases = decision.devices;
+  live.locks = std::move(locks);
   Attempt& attempt = live.attempt;
   attempt.uid = Ulid::Make(now_);
   attempt.task = task.id;
@@ -55,10 +83,9 @@ void Yard::Record(const Decision& decision) {
   attempt.boot = settings_.boot;
   attempt.resume = task.checkpoint.path;
   attempt.created = now_;
-  for (int index : decision.devices) {
-    devices_[index].holder = task.id;
-    attempt.devices.push_back(devices_[index].id);
-  }
+  for (int index : decision.devices) attempt.devices.push_back(ledger_.rows()[index].id);
+  if (task.wish.ranks && !attempt.devices.empty())
+    attempt.processes = static_cast<int>(attempt.devices.size());
   if (decision.devices.empty()) {
     live.cores = task.cpus;
     cores_used_ += live.cores;
@@ -75,11 +102,7 @@ void Yard::Record(const Decision& decision) {
   journal_.Write(AttemptAdded{attempt});
   Emit("attempt.planned", task.id, attempt.number,
        {{"devices", Strings(attempt.devices)}, {"reason", ToJson(decision.reason)}});
-  for (const std::string& device : attempt.devices) {
-    journal_.Write(LeaseGranted{attempt.uid, device, 1000});
-    Emit("lease.granted", task.id, attempt.number,
-         {{"device", device}, {"share_milli", 1000}, {"mode", "whole"}});
-  }
+  if (!decision.devices.empty()) Grant(live, task, decision);
   journal_.WantSpec(task.id);
   journal_.Then([this, id = task.id, uid = attempt.uid](const Receipt& receipt) {
     if (receipt.committed) Launch(uid, SpecIn(receipt, id));
@@ -99,6 +122,7 @@ void Yard::Launch(Ulid uid, std::shared_ptr<const TaskSpec> spec) {
     return Conclude(*live, outcome, RetryAdvice{});
   }
   live->launched = true;
+  if (FindTask(live->attempt.task)->wish.ranks && live->leased) live->port = FindPort();
   engine_.Launch(OrderFor(*FindTask(live->attempt.task), *live, *spec));
   if (!spec->code.files.empty()) CompareCode(*live, std::move(spec));
 }
@@ -128,19 +152,36 @@ LaunchOrder Yard::OrderFor(const Task& task, const Live& live, const TaskSpec& s
   SetUnless(variables, "COLUMNS", "120");
 
   LaunchOrder order;
-  bool has_gpu = false;
-  for (int index : live.leases) {
-    const Device& device = machine_.devices[index];
-    has_gpu = has_gpu || device.kind == Device::Kind::kGpu;
+  order.leases = live.locks;
+  std::string visible;  // for CUDA
+  const bool by_index = spec.gpu_ids == TaskSpec::GpuIds::kIndex;
+  for (const std::string& id : attempt.devices) {
+    const Device& device = ledger_.Find(id)->device;
     order.cpus.insert(order.cpus.end(), device.cpus.begin(), device.cpus.end());
+    if (!IsGpu(device)) continue;
+    // A MIG slice has no number that CUDA knows.
+    const bool number = by_index && device.kind == Device::Kind::kGpu;
+    if (!visible.empty()) visible += ",";
+    visible += number ? std::to_string(device.index) : device.id;
   }
   std::sort(order.cpus.begin(), order.cpus.end());
   order.cpus.erase(std::unique(order.cpus.begin(), order.cpus.end()), order.cpus.end());
-  if (!has_gpu) Set(variables, "CUDA_VISIBLE_DEVICES", "");
+  Set(variables, "CUDA_VISIBLE_DEVICES", visible);
+  if (!visible.empty()) Set(variables, "CUDA_DEVICE_ORDER", "PCI_BUS_ID");
+  if (live.port > 0) AddRanks(order, variables, attempt, live.port);
   const int granted =
-      live.leases.empty() ? (spec.cpus ? *spec.cpus : 0) : static_cast<int>(order.cpus.size());
-  if (granted > 0) SetUnless(variables, "OMP_NUM_THREADS", std::to_string(granted));
-  if (static_cast<int>(order.cpus.size()) == machine_.cores)
+      attempt.devices.empty() ? (spec.cpus ? *spec.cpus : 0) : static_cast<int>(order.cpus.size());
+  if (!order.ranks.empty()) {
+    int threads = machine_.cores / std::max<int>(1, static_cast<int>(ledger_.rows().size()));
+    for (size_t i = 0; i < order.ranks.size(); i++) {
+      order.ranks[i].cpus = ledger_.Find(attempt.devices[i])->device.cpus;
+      if (!order.ranks[i].cpus.empty()) threads = static_cast<int>(order.ranks[i].cpus.size());
+    }
+    SetUnless(variables, "OMP_NUM_THREADS", std::to_string(std::max(1, threads)));
+  } else if (granted > 0) {
+    SetUnless(variables, "OMP_NUM_THREADS", std::to_string(granted));
+  }
+  if (static_cast<int>(order.cpus.size()) == machine_.cores && order.ranks.empty())
     order.cpus.clear();  // all of them: nothing to pin
 
   order.out_folder = StatePaths{settings_.home}.Out(task.id);
@@ -175,18 +216,61 @@ LaunchOrder Yard::OrderFor(const Task& task, const Live& live, const TaskSpec& s
 std::string Yard::LogHead(const Task& task, const Live& live, const TaskSpec& spec) const {
   const Attempt& attempt = live.attempt;
   boost::json::array items;
-  std::string devices;
-  for (const std::string& id : attempt.devices) devices += (devices.empty() ? "" : ", ") + id;
+  const std::string labels = ledger_.Labels(attempt.devices);
   items.push_back(ToJson(Message(
       msg::HeadTask{.task = std::to_string(task.id.value), .name = task.name, .attempt = attempt.number})));
-  items.push_back(ToJson(devices.empty()
-                             ? Message(msg::HeadCores{.cores = live.cores})
-                             : Message(msg::HeadDevices{.count = static_cast<int64_t>(attempt.devices.size()),
-                                                        .devices = devices})));
+  const int64_t count = static_cast<int64_t>(attempt.devices.size());
+  const Entry* first = attempt.devices.empty() ? nullptr : ledger_.Find(attempt.devices.front());
+  items.push_back(
+      ToJson(first == nullptr ? Message(msg::HeadCores{.cores = live.cores})
+             : IsGpu(first->device)
+                 ? Message(msg::HeadGpus{.count = count, .names = NamesOf(attempt), .labels = labels})
+                 : Message(msg::HeadDevices{.count = count, .devices = labels})));
+  const Entry::Tenancy* tenancy = first == nullptr ? nullptr : first->Of(attempt.uid);
+  if (tenancy != nullptr && tenancy->lease.mode != ShareMode::kWhole) {
+    items.push_back(ToJson(Message(msg::HeadShare{.percent = tenancy->lease.asked_milli / 10,
+                                                  .mode = std::string(Name(tenancy->lease.mode))})));
+  }
+  if (live.port > 0) {
+    items.push_back(ToJson(Message(msg::HeadRanks{.count = count, .last = count - 1, .port = live.port})));
+  }
   if (!attempt.resume.empty()) items.push_back(ToJson(Message(msg::HeadResume{.path = attempt.resume})));
   if (!spec.code.commit.empty())
     items.push_back(ToJson(Message(msg::HeadCommit{.commit = spec.code.commit.substr(0, 12)})));
   return boost::json::serialize(items);
+}
+
+// "NVIDIA GeForce RTX 3080 ×2, NVIDIA A10".
+std::string Yard::NamesOf(const Attempt& attempt) const {
+  std::vector<std::pair<std::string, int>> names;
+  for (const std::string& id : attempt.devices) {
+    const std::string& name = ledger_.Find(id)->device.name;
+    auto known = std::find_if(names.begin(), names.end(), [&](const auto& one) { return one.first == name; });
+    if (known != names.end()) {
+      known->second++;
+    } else {
+      names.emplace_back(name, 1);
+    }
+  }
+  std::string text;
+  for (const auto& [name, count] : names) {
+    if (!text.empty()) text += ", ";
+    text += count > 1 ? name + " ×" + std::to_string(count) : name;
+  }
+  return text;
+}
+
+// A port for the ranks of one attempt: no other attempt of ours has it and nobody listens. The first one
+// differs from yard to yard, so that two of them seldom meet.
+int Yard::FindPort() {
+  if (next_port_ == 0) next_port_ = static_cast<int>(std::hash<std::string>()(settings_.instance) % kPorts);
+  for (int tries = 0; tries < kPorts; tries++) {
+    const int port = kFirstPort + next_port_++ % kPorts;
+    const bool taken =
+        std::any_of(lives_.begin(), lives_.end(), [&](const auto& live) { return live.second.port == port; });
+    if (!taken && PortIsFree(port)) return port;
+  }
+  return kFirstPort;
 }
 
 // Reads the scripts again, off this thread: an edit between submit and launch is said, not hidden.

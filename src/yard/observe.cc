@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/paths.h"
+#include "msg/device.h"
 #include "msg/outcome.h"
 #include "yard/yard.h"
 
@@ -30,12 +31,16 @@ void Yard::Apply(AttemptNews& news) {
     Log("the shim of attempt " + news.attempt.Text() + " holds its lock and does not answer");
     return;
   }
+  if (auto* frozen = std::get_if<AttemptFrozen>(&news.what)) return Apply(*live, *frozen);
+  if (auto* thawed = std::get_if<AttemptThawed>(&news.what)) return Apply(*live, *thawed);
+  if (auto* refused = std::get_if<AttemptFreezeRefused>(&news.what)) return Apply(*live, *refused);
   if (std::holds_alternative<AttemptUnkillable>(news.what)) {
     live->unkillable = true;
-    for (int index : live->leases) {
-      devices_[index].usable = false;
-      Emit("device.quarantined", live->attempt.task, live->attempt.number,
-           {{"device", devices_[index].id}, {"reason", "unkillable"}});
+    for (const std::string& id : live->attempt.devices) {
+      Entry* entry = ledger_.Find(id);
+      if (entry == nullptr || !live->leased) continue;
+      TakeOut(*entry, OutOfService::Why::kUnkillable,
+              msg::DeviceUnkillable{.device = entry->device.label, .task = NameOf(live->attempt.task)});
     }
   }
 }
@@ -43,6 +48,8 @@ void Yard::Apply(AttemptNews& news) {
 void Yard::Began(Live& live, const AttemptRunning& news) {
   Journal::Patience patience(journal_);
   live.stuck = false;
+  if (news.pid > 0) live.pid = news.pid;
+  live.frozen = news.frozen;
   Attempt& attempt = live.attempt;
   Task& task = *FindTask(attempt.task);
   if (attempt.state == AttemptState::kStarting) {
@@ -63,12 +70,15 @@ void Yard::Began(Live& live, const AttemptRunning& news) {
     Change(attempt, [&](Attempt& a) { a.started = news.started; });
   }
   if (!live.exit) {
+    JoinTurns(live);
+    if (live.frozen && !TakesTurns(live)) engine_.Thaw(attempt.uid);
     const StatePaths paths{settings_.home};
     // A checkpoint taken in before a restart is not saved a second time.
     std::optional<Checkpoint> known;
     if (!task.checkpoint.path.empty()) known = task.checkpoint;
+    const AttemptPaths files{paths.Attempt(attempt.uid)};
     ingest_.Follow(Followed{attempt.uid, attempt.task, attempt.number,
-                            AttemptPaths{paths.Attempt(attempt.uid)}.Log(), paths.Out(attempt.task), known});
+                            task.wish.ranks ? files.Log(0) : files.Log(), paths.Out(attempt.task), known});
   }
   if (news.adopted &&
       attempt.stop_reason) {  // the daemon that asked for the stop may have died before it was heard
@@ -83,9 +93,13 @@ void Yard::Exited(Live& live, const AttemptExited& news) {
   if (live.exit) return;
   Attempt& attempt = live.attempt;
   live.exit = news.record;
+  LeaveTurns(live);
   if (news.record.kind == ExitRecord::Kind::kExecFailed) return ConcludeExit(live, LogTail{});
   if (attempt.state == AttemptState::kStarting) Began(live, AttemptRunning{news.record.started, 0, false});
-  ingest_.Finish(attempt.uid, [this, uid = attempt.uid](LogTail tail) {
+  std::string tail_of;
+  if (news.record.failed_rank)
+    tail_of = AttemptPaths{StatePaths{settings_.home}.Attempt(attempt.uid)}.Log(*news.record.failed_rank);
+  ingest_.Finish(attempt.uid, std::move(tail_of), [this, uid = attempt.uid](LogTail tail) {
     inbox_.Post(TailRead{uid, std::move(tail)});
   });
 }

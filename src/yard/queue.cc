@@ -26,9 +26,11 @@ bool Satisfies(Dependency::On on, OutcomeKind kind) {
 
 }  // namespace
 
-View Yard::MakeView() const {
-  return View{ready_,      devices_, machine_.cores,
-              cores_used_, paused_,  [this](TaskId id) { return NameOf(id); }};
+ty::View Yard::MakeView() const {
+  ty::View view{ready_,      ledger_.rows(), machine_.cores,
+                cores_used_, paused_,        [this](TaskId id) { return NameOf(id); }};
+  if (!machine_.complete) view.trouble = probe_trouble_;
+  return view;
 }
 
 bool Yard::HasOpenDependency(const Task& task) const {
@@ -73,7 +75,7 @@ void Yard::Place(const Task& task) {
     return;
   }
   if (task.held || HasOpenDependency(task)) return;
-  ready_.Insert(ReadyTask{task.id, task.priority, task.gpus, task.cpus, task.memory});
+  ready_.Insert(ReadyOf(task));
   decide_ = true;
 }
 

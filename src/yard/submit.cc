@@ -86,13 +86,15 @@ Result<Task> Yard::Admit(const Submit& submit, size_t index, TaskId first) const
   task.gpus = spec.gpus;
   task.cpus = spec.cpus.value_or(1);
   task.memory = spec.memory.value_or(0);
+  task.wish = spec.wish;
   task.after = spec.after;
   task.begin = spec.begin;
   task.submitted = now_;
   task.tags = spec.tags;
   task.retry = spec.retry;
   task.checkpoint.path = spec.resume_path;
-  if (Status fits = CheckFits(devices_, machine_.cores, machine_.memory, spec); !fits)
+  if (Status fits = CheckFits(ledger_.rows(), machine_.cores, machine_.memory, spec, machine_.complete);
+      !fits)
     return Forward(fits.error());
 
   for (size_t i = 0; i < spec.after.size(); i++) {
@@ -145,6 +147,36 @@ Result<std::optional<SubmitReceipt>> Yard::FindRepeat(const Submit& submit, cons
   return receipt;
 }
 
+// "1 process, sees GPU0 and GPU1": what it has, and what a share of it does and does not promise.
+Message Yard::DescribeLeases(const Task& task, const Attempt& attempt) const {
+  if (attempt.devices.empty()) return msg::ReceiptCores{.cores = task.cpus};
+  const std::string devices = ledger_.Labels(attempt.devices);
+  if (task.wish.ranks)
+    return msg::ReceiptRanks{.count = static_cast<int64_t>(attempt.devices.size()), .devices = devices};
+  const Entry* entry = ledger_.Find(attempt.devices.front());
+  const Entry::Tenancy* tenancy = entry == nullptr ? nullptr : entry->Of(attempt.uid);
+  if (tenancy == nullptr || tenancy->lease.mode == ShareMode::kWhole)
+    return msg::ReceiptSees{.devices = devices};
+  const Lease& lease = tenancy->lease;
+  if (lease.mode == ShareMode::kTogether) {
+    return msg::ReceiptSeesTogether{
+        .devices = devices, .percent = lease.asked_milli / 10, .memory = lease.memory};
+  }
+  return msg::ReceiptSeesTurns{
+      .devices = devices, .percent = lease.asked_milli / 10, .slice = lease.slice, .memory = lease.memory};
+}
+
+Message Yard::DescribeWish(const Task& task) const {
+  if (task.gpus.Most() == 0) return msg::ReceiptCores{.cores = task.cpus};
+  const std::string count = task.gpus.Text();
+  const Share& share = task.wish.share;
+  if (task.wish.ranks) return msg::ReceiptWantsRanks{.count = count};
+  if (share.mode == ShareMode::kTogether)
+    return msg::ReceiptWantsTogether{.percent = share.milli / 10, .count = count};
+  if (share.mode == ShareMode::kTurns) return msg::ReceiptWantsTurns{.percent = share.milli / 10};
+  return msg::ReceiptWants{.count = count};
+}
+
 SubmitReceipt Yard::WriteReceipt(const Task& task, bool own_shell) const {
   SubmitReceipt receipt;
   receipt.id = task.id;
@@ -153,17 +185,9 @@ SubmitReceipt Yard::WriteReceipt(const Task& task, bool own_shell) const {
   receipt.state = ty::Name(task.state);
   receipt.held = task.held;
   const Live* live = LiveOf(task.id);
-  if (live != nullptr) {
-    receipt.devices = live->attempt.devices;
-    std::string devices;
-    for (const std::string& id : receipt.devices) devices += (devices.empty() ? "" : ", ") + id;
-    receipt.devices_message = receipt.devices.empty() ? Message(msg::ReceiptCores{.cores = task.cpus})
-                                                      : Message(msg::ReceiptSees{.devices = devices});
-  } else {
-    receipt.devices_message = task.gpus.Most() == 0 ? Message(msg::ReceiptCores{.cores = task.cpus})
-                                                    : Message(msg::ReceiptWants{.count = task.gpus.Text()});
-    receipt.reason = Why(task.id).value_or(Message{});
-  }
+  if (live != nullptr) receipt.devices = live->attempt.devices;
+  if (live == nullptr) receipt.reason = Why(task.id).value_or(Message{});
+  receipt.devices_message = live != nullptr ? DescribeLeases(task, live->attempt) : DescribeWish(task);
   receipt.environment_message = own_shell ? Message(msg::ReceiptOwnShell{}) : Message(msg::ReceiptBasics{});
   receipt.retry_message = DescribeRetry(task.retry);
   receipt.survival_message = settings_.survives_reboot   ? Message(msg::ReceiptSurvivesReboot{})

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "model/device.h"
+#include "model/lease.h"
 #include "model/task.h"
+#include "os/device_watch.h"
 
 namespace ty {
 
@@ -18,6 +20,7 @@ struct TaskView {
   std::optional<Progress> progress;
   std::vector<std::pair<std::string, double>> metrics;  // newest values
   std::optional<Duration> time_left;                    // estimated from the progress of this attempt
+  bool frozen = false;                                  // it is another sharer's turn
 };
 
 struct OpenFilter {
@@ -27,18 +30,41 @@ struct OpenFilter {
   int limit = 1000;
 };
 
-struct DeviceView {
-  Device device;
-  std::optional<TaskId> task;
+struct LeaseView {
+  TaskId task;
   std::string task_name;
   int attempt = 0;
-  std::optional<Time> since;
+  Time since;
+  int share_milli = kWholeDevice, asked_milli = kWholeDevice;
+  ShareMode mode = ShareMode::kWhole;
+  int64_t memory = 0;           // of its share, 0: not counted
+  std::optional<int64_t> used;  // measured, bytes
+  bool frozen = false;
+  Ulid uid;  // of the attempt, by which its processes in a reading are known
+};
+
+struct DeviceView {
+  Device device;
+  std::string state;   // "free", "leased", "shared", "held", "foreign", "elsewhere", "settling", "unknown",
+                       // "lost", "quarantined"
+  bool usable = true;  // tasks may be given it, now or when its tenants leave
+  Message trouble;     // why not; empty when usable
+  std::optional<Time> held_until;
+  std::optional<Time> out_since;  // lost, quarantined, unknown
+  std::vector<LeaseView> leases;
+  std::optional<DeviceReading> reading;  // of a GPU, the newest
+  std::optional<Time> read_at;
+  std::vector<DeviceProcess> foreign;   // processes from outside that keep it from being given out
+  std::optional<HostHolder> elsewhere;  // another yard of this host has it
 };
 
 struct YardView {
   int waiting = 0, held = 0, running = 0, devices = 0, devices_free = 0;
   bool paused = false;
   bool adopting = false;
+  ProbeState probe = ProbeState::kNone;  // how NVML is
+  Message probe_trouble;                 // empty when it is good or there are no GPUs
+  std::string driver, cuda;              // "550.54.14", "12.4"; empty without GPUs
   int cores = 1;
   std::string containment;
 };

@@ -14,16 +14,19 @@ constexpr Duration kPatience = milliseconds(20);
 }
 
 Yard::Yard(YardSettings settings, Machine machine, Store& store, Engine& engine, Ingest& ingest, Inbox& inbox,
-           Errands errands)
+           Errands errands, DeviceWatch* watch, HostLeases* host)
     : settings_(std::move(settings)),
       machine_(std::move(machine)),
       store_(store),
       engine_(engine),
       ingest_(ingest),
       inbox_(inbox),
-      errands_(std::move(errands)) {
-  for (const Device& device : machine_.devices) {
-    devices_.push_back(DeviceRow{device.id, device.kind, device.memory, device.usable, std::nullopt});
+      errands_(std::move(errands)),
+      watch_(watch),
+      host_(host),
+      ledger_(settings_.instance) {
+  if (!settings_.expect_gpus) {
+    for (const Device& device : machine_.devices) ledger_.Put(device);
   }
 }
 
@@ -35,14 +38,10 @@ void Yard::Turn(Time now) {
     std::visit([this](auto& one) { Apply(one); }, input);
   }
   WakeDue();
-  if (decide_ && !adopting_) {
-    decide_ = false;
-    Decisions decisions = Decide(MakeView(), now);
-    decide_at_ = decisions.next_wakeup;
-    for (const PassedOver& passed : decisions.passed_over)
-      ready_.MarkPassedOver(passed.task, now, passed.starts);
-    for (const Decision& decision : decisions.starts) Record(decision);
-  }
+  EndHolds();
+  if (decide_ && !adopting_) DecideAll();
+  TakeTurns();
+  TellWatch();
   Commit();
 }
 
@@ -50,6 +49,9 @@ std::optional<Time> Yard::next_wakeup() const {
   std::optional<Time> next = decide_at_;
   if (!due_.empty() && (!next || due_.begin()->first < *next)) next = due_.begin()->first;
   if (patient_until_ && (!next || *patient_until_ < *next)) next = patient_until_;
+  if (!device_due_.empty() && (!next || device_due_.begin()->first < *next))
+    next = device_due_.begin()->first;
+  if (const std::optional<Time> turn = NextTurn(); turn && (!next || *turn < *next)) next = turn;
   return next;
 }
 
@@ -185,6 +187,7 @@ std::optional<TaskView> Yard::Describe(TaskId id) const {
     view.progress = live->progress;
     view.metrics = live->metrics;
     view.time_left = TimeLeft(*live);
+    view.frozen = live->frozen;
     if (live->stuck) view.reason = msg::WhyShimStuck{};
     if (live->unkillable) view.reason = msg::WhyUnkillable{};
   } else if (IsWaiting(*task)) {
@@ -228,33 +231,17 @@ std::vector<TaskId> Yard::Running() const {
   return ids;
 }
 
-std::vector<DeviceView> Yard::Devices() const {
-  std::vector<DeviceView> views;
-  for (size_t i = 0; i < devices_.size(); i++) {
-    DeviceView view;
-    view.device = machine_.devices[i];
-    view.device.usable = devices_[i].usable;
-    if (devices_[i].holder) {
-      view.task = devices_[i].holder;
-      const Task* task = FindTask(*view.task);
-      if (task != nullptr) view.task_name = task->name;
-      if (const Live* live = LiveOf(*view.task)) {
-        view.attempt = live->attempt.number;
-        view.since = live->attempt.created;
-      }
-    }
-    views.push_back(std::move(view));
-  }
-  return views;
-}
-
 YardView Yard::Overview() const {
   YardView view;
   view.running = static_cast<int>(current_.size());
   view.waiting = static_cast<int>(order_.size());
   for (const OrderKey& key : order_) view.held += FindTask(key.id)->held ? 1 : 0;
-  view.devices = static_cast<int>(devices_.size());
-  for (const DeviceRow& device : devices_) view.devices_free += device.usable && !device.holder ? 1 : 0;
+  view.devices = static_cast<int>(ledger_.rows().size());
+  for (const DeviceRow& row : ledger_.rows()) view.devices_free += row.usable && row.tenants.empty() ? 1 : 0;
+  view.probe = probe_;
+  view.probe_trouble = probe_trouble_.value_or(Message{});
+  view.driver = driver_;
+  view.cuda = cuda_;
   view.paused = paused_;
   view.adopting = adopting_;
   view.cores = machine_.cores;

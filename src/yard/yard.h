@@ -1,6 +1,7 @@
 // The Yard owns all state, on one thread. Others post Inputs; Turn applies them, decides, records, and hands
 // one batch to the store. Nothing acts before its row is durable: launches, stops and replies follow the
-// receipt. One verb, one file: submit.cc, act.cc, launch.cc, observe.cc, finish.cc, adopt.cc, queue.cc.
+// receipt. One verb, one file: submit.cc, act.cc, launch.cc, observe.cc, finish.cc, adopt.cc, queue.cc;
+// devices.cc for what the watch sees, leases.cc for who has what.
 #pragma once
 
 #include <boost/json/fwd.hpp>
@@ -14,23 +15,28 @@
 #include <vector>
 
 #include "os/clock.h"
+#include "os/device_watch.h"
+#include "os/host_leases.h"
 #include "os/probe.h"
 #include "sched/sched.h"
 #include "triage/triage.h"
 #include "yard/inbox.h"
 #include "yard/input.h"
 #include "yard/journal.h"
+#include "yard/ledger.h"
 #include "yard/view.h"
 
 namespace ty {
 
 struct YardSettings {
-  std::string home;           // state folder
-  std::string boot;           // boot id of this machine
-  std::string instance;       // names this yard to people and in cgroups
-  std::string owner;          // user name
-  std::string python_folder;  // of the helper package, appended to PYTHONPATH; empty: none
-  Variables basics;           // HOME, PATH, … of the yard's start (contracts C7)
+  std::string home;             // state folder
+  std::string boot;             // boot id of this machine
+  std::string instance;         // names this yard to people and in cgroups
+  std::string owner;            // user name
+  std::string python_folder;    // of the helper package, appended to PYTHONPATH; empty: none
+  Variables basics;             // HOME, PATH, … of the yard's start (contracts C7)
+  bool devices_chosen = false;  // `--devices cpu:N`: nothing else is given out
+  bool expect_gpus = false;     // the slots of the machine are only given out if there turn out to be none
   bool survives_logout = false;
   bool survives_reboot = false;
   Time started;
@@ -42,8 +48,9 @@ using Errands = std::function<void(Errand)>;
 
 class Yard {
  public:
+  // `watch` and `host` may be missing: a yard of CPU slots needs neither.
   Yard(YardSettings settings, Machine machine, Store& store, Engine& engine, Ingest& ingest, Inbox& inbox,
-       Errands errands);
+       Errands errands, DeviceWatch* watch = nullptr, HostLeases* host = nullptr);
   ~Yard();
 
   // Takes over what the store holds; adoption of running attempts comes before any scheduling.
@@ -61,6 +68,7 @@ class Yard {
   std::optional<TaskView> Describe(TaskId id) const;
   std::vector<TaskView> ListOpen(const OpenFilter& filter) const;
   std::vector<DeviceView> Devices() const;
+  std::string LabelsOf(const Attempt& attempt) const { return ledger_.Labels(attempt.devices); }
   YardView Overview() const;
   std::optional<Message> Why(TaskId id) const;
   std::vector<TaskId> Running() const;
@@ -73,8 +81,15 @@ class Yard {
     Attempt attempt;
     bool launched = false;  // the engine has the order
     bool stuck = false, unkillable = false;
-    std::vector<int> leases;         // indices into devices_
+    bool frozen = false;                                 // another sharer has the floor
+    bool leased = false;                                 // the devices of its attempt are still its
+    std::vector<std::shared_ptr<const UniqueFd>> locks;  // host leases
     int cores = 0;                   // counted against the machine's, when it has no device
+    int pid = 0;                     // of its first process
+    int port = 0;                    // of its ranks' rendezvous
+    bool displaced = false;          // stopped by us, to run again elsewhere or alone
+    bool device_broke = false;       // a device of its was lost or had a hardware fault while it ran
+    std::vector<int64_t> xids;       // application faults the driver told of
     std::optional<ExitRecord> exit;  // it is over; the tail of its log is being read
     std::optional<Progress> progress;
     std::vector<std::pair<std::string, double>> metrics;
@@ -95,6 +110,8 @@ class Yard {
   void Apply(Submit& submit);        // submit.cc
   void Apply(Act& act);              // act.cc
   void Apply(PauseQueue& pause);     // act.cc
+  void Apply(ActOnDevices& act);     // devices.cc
+  void Apply(DeviceReport& report);  // devices.cc
   void Apply(Ask& ask);              // yard.cc
   void Apply(AwaitEnd& await);       // yard.cc
   void Apply(AwaitEvents& await);    // yard.cc
@@ -108,6 +125,8 @@ class Yard {
   // submit.cc
   Result<Task> Admit(const Submit& submit, size_t index, TaskId first) const;
   Result<std::optional<SubmitReceipt>> FindRepeat(const Submit& submit, const SubmitItem& item) const;
+  Message DescribeLeases(const Task& task, const Attempt& attempt) const;
+  Message DescribeWish(const Task& task) const;
   SubmitReceipt WriteReceipt(const Task& task, bool own_shell) const;
 
   // queue.cc: where a waiting task stands
@@ -119,7 +138,7 @@ class Yard {
   void Watch(const Task& task);  // remembers what it waits for
   void SettleDependents(TaskId ended, OutcomeKind kind);
   void End(Task& task, Outcome outcome, std::optional<Time> at = std::nullopt);
-  View MakeView() const;
+  ty::View MakeView() const;
   std::string NameOf(TaskId id) const;
 
   // act.cc
@@ -128,11 +147,50 @@ class Yard {
   Status Hold(Task& task);
   Status Release(Task& task);
   Status Reprioritise(Task& task, int priority);
+  int FirstPriority(const Task& task) const;
   Status Retry(const TaskRecord& record);
   Status Remove(const TaskRecord& record);
 
+  // devices.cc: what is known of each device and what stands against it
+  void LoadDevices(const OpenState& state);
+  void TakeIn(Entry& entry, DeviceReading&& reading, const DeviceReport& report);
+  void LookForForeign(Entry& entry, const DeviceReport& report);
+  void LookForMemory(Entry& entry, const DeviceReport& report);
+  void Settle(Entry& entry, const DeviceReport& report, bool locked);
+  void TakeOut(Entry& entry, OutOfService::Why why, Message reason);
+  void Restore(Entry& entry);
+  void LoseTenants(Entry& entry);
+  void Refresh(const Entry& entry);
+  void KeepKnown();
+  Status HoldDevice(Entry& entry, std::optional<Time> until);
+  Status ReleaseDevice(Entry& entry);
+  void EndHolds();
+  void TellWatch();
+  bool IsLive(const std::optional<Ulid>& attempt) const;
+  DeviceView View(const Entry& entry) const;
+
+  // leases.cc: who has what
+  void DecideAll();
+  bool ClaimHost(const Decision& decision, std::vector<std::shared_ptr<const UniqueFd>>& locks);
+  void Grant(Live& live, const Task& task, const Decision& decision);
+  void Regrant(Entry& entry, bool shrink);
+  void Free(Live& live);
+  void JoinTurns(const Live& live);
+  void LeaveTurns(const Live& live);
+  void StopTurns(const Live& live);
+  void TakeTurns();
+  std::optional<Time> NextTurn() const;
+  void Apply(Live& live, const AttemptFrozen& news);
+  void Apply(Live& live, const AttemptThawed& news);
+  void Apply(Live& live, const AttemptFreezeRefused& news);
+  bool TakesTurns(const Live& live) const;
+  bool Shares(const Live& live) const;  // its device with somebody else, side by side
+  void Displace(Live& live, Message reason);
+
   // launch.cc
-  void Record(const Decision& decision);
+  void Record(const Decision& decision, std::vector<std::shared_ptr<const UniqueFd>> locks);
+  int FindPort();
+  std::string NamesOf(const Attempt& attempt) const;
   void Launch(Ulid uid, std::shared_ptr<const TaskSpec> spec);
   LaunchOrder OrderFor(const Task& task, const Live& live, const TaskSpec& spec) const;
   std::string LogHead(const Task& task, const Live& live, const TaskSpec& spec) const;
@@ -151,7 +209,6 @@ class Yard {
   void ConcludeLost(Live& live, AttemptLost::Why why);
   void ConcludeExit(Live& live, const LogTail& tail);
   void ConcludeExit(Live& live, const LogTail& tail, const TaskSpec& spec);
-  void Free(Live& live);
 
   // yard.cc
   Task* FindTask(TaskId id);
@@ -184,6 +241,8 @@ class Yard {
   Ingest& ingest_;
   Inbox& inbox_;
   Errands errands_;
+  DeviceWatch* watch_;
+  HostLeases* host_;
 
   Time now_;
   bool adopting_ = false;
@@ -206,7 +265,15 @@ class Yard {
   bool settling_ = false;
   std::unordered_map<std::string, KeptKey> lately_kept_;  // idempotency keys of this run of the daemon
   std::deque<std::string> lately_kept_order_;
-  std::vector<DeviceRow> devices_;
+  Ledger ledger_;
+  int turning_ = 0;                                    // attempts that take turns
+  std::set<std::pair<Time, std::string>> device_due_;  // ends of holds and of settling
+  ProbeState probe_ = ProbeState::kNone;
+  std::optional<Message> probe_trouble_;
+  std::string driver_, cuda_;
+  std::string known_;  // the devices as last written to the settings
+  WatchWish wish_;
+  int next_port_ = 0;
   int cores_used_ = 0;
   TaskId last_task_;
 

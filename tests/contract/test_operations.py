@@ -50,8 +50,81 @@ def test_public_routes(yard):
 def test_status_and_devices(yard, running):
     status = ask(yard, "GET", "/api/v1/status", status=200).json
     assert status["pid"] == yard.process.pid and status["counts"]["devices"] == 2
-    devices = ask(yard, "GET", "/api/v1/devices", status=200).json["items"]
-    assert running in [device["task"] for device in devices]
+    listed = ask(yard, "GET", "/api/v1/devices", status=200).json
+    assert status["devices"] == listed["items"] and [d["label"] for d in listed["items"]] == ["cpu:0", "cpu:1"]
+    mine, = (lease for device in listed["items"] for lease in device["leases"] if lease["task"] == running)
+    assert (mine["task_name"], mine["share"], mine["asked"], mine["mode"]) == ("sleeper", 1, 1, "whole")
+    assert listed["probe"]["state"] in ("none", "good", "no_library", "no_driver", "mismatch", "no_permission", "failing")
+
+
+def free_device(yard):
+    devices = ask(yard, "GET", "/api/v1/devices").json["items"]
+    return next(device["label"] for device in devices if device["state"] == "free")
+
+
+def device_called(yard, label):
+    return next(device for device in ask(yard, "GET", "/api/v1/devices").json["items"] if device["label"] == label)
+
+
+def test_devices_are_held_and_released(yard, running):
+    label = free_device(yard)
+    answer = ask(yard, "POST", "/api/v1/devices/hold", {"devices": [label, "GPU77"], "until": "2261-01-01T00:00:00Z"}, status=200)
+    done, unknown = answer.json["items"]
+    assert done == {"device": label, "ok": True}
+    assert not unknown["ok"] and unknown["device"] == "GPU77" and label in unknown["problem"]["detail"]
+    device = device_called(yard, label)
+    assert (device["state"], device["usable"], device["held_until"]) == ("held", False, "2261-01-01T00:00:00.000Z")
+    assert device["reason"]["text"]
+    task = yard.submit("true")
+    assert ask(yard, "GET", f"/api/v1/tasks/{task}/why").json["reason"]["text"]
+    assert ask(yard, "POST", "/api/v1/devices/release", {"devices": [label]}, status=200).json["items"] == [{"device": label, "ok": True}]
+    assert yard.ended(task)["outcome"]["kind"] == "succeeded"
+    device = device_called(yard, label)
+    assert (device["usable"], device["reason"], device["held_until"]) == (True, None, None)
+
+
+@pytest.mark.parametrize("body,field", [
+    ({}, "/devices"),
+    ({"devices": []}, "/devices"),
+    ({"devices": "0"}, "/devices"),
+    ({"devices": ["0", ""]}, "/devices/1"),
+    ({"devices": ["0"], "until": "2020-01-01T00:00:00Z"}, "/until"),
+    ({"devices": ["0"], "until": "soon"}, "/until"),
+    ({"devices": ["0"], "for": 3}, "/for"),
+])
+def test_a_bad_hold_names_its_field(yard, body, field):
+    assert ask(yard, "POST", "/api/v1/devices/hold", body, status=422).json["field"] == field
+
+
+def test_two_tasks_share_a_device(yard, running):
+    tasks = [yard.submit("sh", "-c", "echo begun; exec sleep 600", resources={"share": share}) for share in ("0.5", 0.25)]
+    for task in tasks:
+        assert yard.near("GET", f"/api/v1/tasks/{task}/log?wait=60").body == b"begun\n"
+    shown = [ask(yard, "GET", f"/api/v1/tasks/{task}").json for task in tasks]
+    assert [task["share"] for task in shown] == ["0.5", "0.25"] and not any(task["frozen"] for task in shown)
+    assert [task["spec"]["resources"]["share"] for task in shown] == ["0.5", "0.25"]
+    device = next(d for d in ask(yard, "GET", "/api/v1/devices").json["items"] if d["state"] == "shared")
+    leases = {lease["task"]: lease for lease in device["leases"]}
+    assert [leases[task]["asked"] for task in tasks] == [0.5, 0.25]
+    assert {lease["mode"] for lease in leases.values()} == {"together"}
+    assert round(sum(lease["share"] for lease in leases.values()), 3) <= 1
+    ask(yard, "POST", "/api/v1/tasks/cancel", {"tasks": tasks})
+    for task in tasks:
+        yard.ended(task)
+
+
+def test_ranks_have_logs_and_ends_of_their_own(yard, running):
+    task = yard.submit("sh", "-c", "echo rank $RANK of $WORLD_SIZE; exit $((3 - RANK))", ranks=True)
+    done = yard.ended(task)
+    attempt = done["attempts"][0]
+    assert attempt["processes"] == 1 and attempt["ranks"] == [{"rank": 0, "exit_code": 3, "signal": None}]
+    for query in ("", "?rank=0"):
+        log = ask(yard, "GET", f"/api/v1/tasks/{task}/log{query}", status=200)
+        assert (log.body, log.headers["x-rank"], log.headers["x-ranks"]) == (b"rank 0 of 1\n", "0", "1")
+    ask(yard, "GET", f"/api/v1/tasks/{task}/log?rank=1", status=404)
+    tail = ask(yard, "GET", f"/api/v1/tasks/{task}/tail?rank=0", status=200).json
+    assert (tail["rank"], tail["lines"]) == (0, ["rank 0 of 1"])
+    assert attempt["log_path"].endswith("/log.0") and done["log_path"] == attempt["log_path"]
 
 
 def test_one_task_in_every_state(yard, ended, running, waiting):
@@ -81,6 +154,10 @@ def test_logs_by_byte_range(yard, ended):
     assert ask(yard, "GET", f"/api/v1/tasks/{ended['id']}/log?offset=8&wait=60").body == b""
     assert ask(yard, "GET", f"/api/v1/tasks/{ended['id']}/tail").json["lines"] == ["one", "two"]
     ask(yard, "GET", f"/api/v1/tasks/{ended['id']}/log?attempt=9", status=404)
+    assert "x-rank" not in log.headers and "x-ranks" not in log.headers
+    assert ask(yard, "GET", f"/api/v1/tasks/{ended['id']}/tail").json["rank"] is None
+    assert ask(yard, "GET", f"/api/v1/tasks/{ended['id']}/log?rank=0", status=404).json["field"] == "rank"
+    assert ended["attempts"][0]["processes"] == 1 and ended["attempts"][0]["ranks"] == []
 
 
 def test_secrets_are_masked(yard, ended):
@@ -131,6 +208,21 @@ def test_actions(yard, running):
     assert yard.ended(stopped)["outcome"]["kind"] == "cancelled"
 
 
+def test_a_task_goes_first(yard, running):
+    ask(yard, "POST", "/api/v1/queue/pause", {})
+    early, late = yard.submit("true", priority=50), yard.submit("true", priority="low")
+    order = lambda: [item["id"] for item in ask(yard, "GET", "/api/v1/tasks?state=waiting").json["items"] if item["id"] in (early, late)]
+    assert order() == [early, late]
+    assert ask(yard, "POST", "/api/v1/tasks/priority", {"tasks": [late], "first": True}, status=200).json["items"][0]["ok"]
+    assert order() == [late, early]
+    for body, field in (({"tasks": [late], "first": True, "priority": 1}, "/first"), ({"tasks": [late], "first": False}, "/priority")):
+        assert ask(yard, "POST", "/api/v1/tasks/priority", body, status=422).json["field"] == field
+    assert ask(yard, "POST", "/api/v1/tasks/hold", {"tasks": [late], "first": True}, status=422).json["field"] == "/first"
+    ask(yard, "POST", "/api/v1/queue/resume", {})
+    for task in (early, late):
+        yard.ended(task)
+
+
 def test_the_queue(yard):
     assert ask(yard, "POST", "/api/v1/queue/pause", {}, status=200).json == {"paused": True}
     assert ask(yard, "GET", "/api/v1/status").json["queue"]["paused"] is True
@@ -155,6 +247,14 @@ def test_submits(yard):
     ({"command": ["true"], "workdir": "/tmp", "after": [{"task": "nobody"}]}, "/after/0/task"),
     ({"command": ["true"], "workdir": "/tmp", "after": [{"task": 123456789}]}, "/after/0/task"),
     ({"command": ["true"], "workdir": "/tmp", "limits": {"time": "soon"}}, "/limits/time"),
+    ({"command": ["true"], "workdir": "/tmp", "resources": {"share": "half"}}, "/resources/share"),
+    ({"command": ["true"], "workdir": "/tmp", "resources": {"share": "0.5:turns:2h"}}, "/resources/share"),
+    ({"command": ["true"], "workdir": "/tmp", "resources": {"share": "0.5:turns", "gpus": 2}}, "/resources/share"),
+    ({"command": ["true"], "workdir": "/tmp", "resources": {"share": "0.5:turns"}, "ranks": True}, "/resources/share"),
+    ({"command": ["true"], "workdir": "/tmp", "resources": {"share": "0.5", "exclusive": True}}, "/resources/exclusive"),
+    ({"command": ["true"], "workdir": "/tmp", "resources": {"gpus": 0, "gpu_memory": "1G"}}, "/resources/gpu_memory"),
+    ({"command": ["true"], "workdir": "/tmp", "resources": {"gpu_memory": "9000T"}}, "/resources/gpu_memory"),
+    ({"command": ["true"], "workdir": "/tmp", "resources": {"gpus": 0}, "ranks": True}, "/ranks"),
 ])
 def test_a_bad_task_names_its_field(yard, body, field):
     answer = ask(yard, "POST", "/api/v1/tasks", body, status=422)

@@ -97,6 +97,8 @@ def test_reading_changes_nothing(yard):
         yard.near("GET", path)
     for verb in ("cancel", "hold", "release", "retry", "remove", "priority", "bulk"):
         assert yard.near("GET", f"/api/v1/tasks/{verb}").status == 405
+    for verb in ("hold", "release"):
+        assert yard.near("GET", f"/api/v1/devices/{verb}").status == 405
     assert yard.near("GET", "/api/v1/events?limit=10000").json["next"] == before
 
 

@@ -92,9 +92,9 @@ def test_who_waits_while_the_daemon_is_killed_gets_the_end_all_the_same(yard):
 
 
 def test_a_failed_start_is_one_sentence(down_yard):
-    answer = down_yard("up", "--devices", "gpu:99", code=None)
+    answer = down_yard("up", "--devices", "gpu:all", code=None)
     assert answer.code == 2
-    assert answer.out == "" and len(answer.err.splitlines()) == 1 and "gpu:99" in answer.err
+    assert answer.out == "" and len(answer.err.splitlines()) == 1 and "gpu:all" in answer.err
     down_yard.up()  # the bad option was not kept
 
 
@@ -143,6 +143,13 @@ def test_a_second_up_says_so_and_refuses_other_options(yard):
     (["run", "--name", "@x", "true"], 2, "@x"),
     (["run", "-g", "lots", "true"], 2, "lots"),
     (["run", "-g", "9", "true"], 2, "9"),
+    (["run", "-g", "1", "2", "4", "true"], 2, "'{1,2,4}'"),
+    (["run", "--share", "1.5", "true"], 2, "1.5"),
+    (["run", "--share", "0.5:alone", "true"], 2, "--share"),
+    (["run", "--share", "0.5:turns", "--exclusive", "true"], 2, "0.5"),
+    (["run", "--gpu-memory", "much", "true"], 2, "much"),
+    (["run", "--gpu-ids", "name", "true"], 2, "index"),
+    (["run", "-g", "0", "--ranks", "true"], 2, "ranks"),
     (["run", "--after", "999", "true"], 2, "999"),
     (["run", "--after", "12:maybe", "true"], 2, "12:maybe"),
     (["run", "--begin", "25:00", "true"], 2, "25:00"),
@@ -167,6 +174,15 @@ def test_a_second_up_says_so_and_refuses_other_options(yard):
     (["cancel", "999"], 3, "999"),
     (["cancel", "--all", "1"], 2, "--all"),
     (["priority", "12x", "1"], 2, "12x"),
+    (["priority", "--first"], 2, "--tag"),
+    (["priority", "--first", "high", "1"], 2, "high"),
+    (["logs", "--rank", "x", "1"], 2, "--rank"),
+    (["devices", "hold"], 2, "trainyard devices"),
+    (["devices", "cpu:0"], 2, "hold"),
+    (["devices", "hold", "cpu:9"], 3, "cpu:9"),
+    (["devices", "hold", "cpu:0", "--until", "never"], 2, "never"),
+    (["devices", "hold", "cpu:0", "--until", "2020-01-01"], 2, "passed"),
+    (["devices", "release", "cpu:0", "--until", "2h"], 2, "hold"),
     (["events", "--since", "x"], 2, "--since"),
     (["ls", "--limit", "0"], 2, "--limit"),
     (["ls", "extra"], 2, "extra"),
@@ -352,6 +368,54 @@ def test_acts_take_many_ids_ranges_and_tags(yard):
     assert [item["ok"] for item in yard.json("cancel", "4", code=None)["items"]] == [False]
 
 
+def test_first_goes_before_all_that_wait(yard):
+    yard("pause")
+    yard("run", "-q", "--priority", "high", "true")
+    for _ in range(2):
+        yard("run", "-q", "true")
+    assert "first" in yard("priority", "--first", "3").out
+    assert [task["id"] for task in yard.json("ls")["items"]] == [3, 1, 2]
+
+
+def states(yard):
+    return {device["label"]: device["state"] for device in yard.json("devices")["items"]}
+
+
+def test_a_held_device_is_given_to_nobody_until_it_is_released(yard):
+    assert "release cpu:0" in yard("devices", "hold", "cpu:0").out
+    yard("run", "-q", "sleep", "600")
+    yard("run", "-q", "-n", "second", "sleep", "600")
+    until(lambda: yard.task(1)["state"] == "running")
+    assert states(yard) == {"cpu:0": "held", "cpu:1": "leased"}
+    assert yard.task(1)["devices"] == ["cpu:1"] and yard.task(2)["state"] == "waiting"
+    seen = yard("devices").out
+    assert "on hold" in seen and "task 1 (sleep)" in seen
+    assert "cpu:0 is released" in yard("devices", "release", "cpu:0").out
+    until(lambda: yard.task(2)["state"] == "running")
+    assert states(yard) == {"cpu:0": "leased", "cpu:1": "leased"}
+
+
+def test_a_hold_may_end_by_itself(yard):
+    assert len(yard("devices", "hold", "cpu:0-1", "--until", "2h").out.splitlines()) == 2
+    assert all(device["held_until"] for device in yard.json("devices")["items"])
+    yard("run", "-q", "true")
+    assert yard.task(1)["state"] == "waiting"
+    yard("devices", "hold", "cpu:1", "--until", "2099-01-01T12:00")
+    assert yard.json("devices")["items"][1]["held_until"].startswith("2099-01-01")
+
+
+def test_sharers_in_turns_are_told_apart(down_yard):
+    down_yard.up("--devices", "cpu:1")
+    for name in ("one", "two"):
+        down_yard("run", "-q", "-n", name, "--share", "0.5:turns", "sleep", "600")
+    frozen = until(lambda: [task for task in down_yard.json("ls")["items"] if task["frozen"]])
+    assert len(frozen) == 1 and frozen[0]["share"] == "0.5:turns"
+    assert "awaits its turn" in down_yard("ls").out and "等待轮到" in down_yard("ls", "--lang", "zh").out
+    seen = down_yard("devices").out
+    assert "shared" in seen and "0.5 of it in turns" in seen and "task 2 (two)" in seen
+    assert "0.5 of each device, in turns" in down_yard("show", "one").out
+
+
 def test_cancel_all_pauses_the_queue(yard):
     for _ in range(3):
         yard("run", "-q", "sleep", "600")
@@ -453,6 +517,25 @@ def test_each_run_has_its_log(yard):
     assert yard("logs", "1.1").out == "1\n"
     assert yard("logs", "--attempt", "1", "1").out == "1\n"
     assert yard("logs", "1.7", code=3).out == ""
+
+
+def test_each_process_of_a_run_with_ranks_has_its_log(yard):
+    yard("run", "-q", "--wait", "-g", "2", "--ranks", "sh", "-c", "echo rank $RANK of $WORLD_SIZE")
+    first = yard("logs", "1")
+    assert first.out == "rank 0 of 2\n" and "logs --rank N 1" in first.err
+    second = yard("logs", "--rank", "1", "1")
+    assert second.out == "rank 1 of 2\n" and "--rank N" not in second.err
+    assert yard.json("logs", "--rank", "1", "1")["log"] == "rank 1 of 2\n"
+    assert yard("logs", "--rank", "2", "1", code=3).out == ""
+    assert "2, one for each device" in yard("show", "1").out
+
+
+def test_show_tells_how_each_process_ended(yard):
+    yard("run", "-q", "--wait", "-g", "2", "--ranks", "--retry", "0", "sh", "-c",
+         "[ $RANK = 1 ] && exit 5; sleep 600", code=5)
+    assert "rank 1 exit 5" in yard("show", "1").out
+    ranks = yard.task(1)["attempts"][0]["ranks"]
+    assert ranks[1] == {"rank": 1, "exit_code": 5, "signal": None} and ranks[0]["exit_code"] != 0
 
 
 def test_events_follow_a_task_through(yard):

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+from datetime import datetime
 
 import pytest
 
@@ -12,64 +13,178 @@ from yarding import BIN, PLAIN_USER, public_program
 LIMIT = 240
 
 
-def run_demo(folder, *words, prefix=(), program=BIN):
-    environment = {"HOME": str(folder), "PATH": "/usr/bin:/bin", "TMPDIR": str(folder)}
+def run_demo(folder, *words, prefix=(), program=BIN, language="C"):
+    environment = {"HOME": str(folder), "PATH": "/usr/bin:/bin", "TMPDIR": str(folder), "LANG": language}
     done = subprocess.run([*prefix, program, "demo", "--no-open", *words], cwd=folder, env=environment, text=True,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=LIMIT)
+                          encoding="utf-8", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=LIMIT)
     assert done.returncode == 0, done.stdout
     with open(os.path.join(folder, "demo-report.json")) as file:
         return done.stdout, json.load(file)
 
 
-def test_the_facts_of_the_report_follow_from_the_events_alone(tmp_path):
-    said, report = run_demo(tmp_path)
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """What the demo said and reported, and the events of its yard, which then is taken down."""
+    folder = tmp_path_factory.mktemp("demo")
+    said, report = run_demo(folder)
     home = re.search(r"TRAINYARD_HOME=(\S+)", said).group(1)
-    environment = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "TRAINYARD_HOME": home}
+    environment = {"HOME": str(folder), "PATH": "/usr/bin:/bin", "TRAINYARD_HOME": home}
     try:
         told = subprocess.check_output([BIN, "events", "--json"], env=environment, text=True)
     finally:
         subprocess.run([BIN, "down"], env=environment, stdout=subprocess.DEVNULL, check=True)
     events = [json.loads(line) for line in told.splitlines()]
-    assert [event["seq"] for event in events] == sorted({event["seq"] for event in events})
-    ids = {event["data"]["name"][0]: event["task"] for event in events if event["kind"] == "task.submitted"}
+    return said, report, events
 
-    def of(letter, kind, attempt=None):
-        return [e for e in events if e["kind"] == kind and e["task"] == ids[letter] and attempt in (None, e["attempt"])]
+
+class Told:
+    """The events read a second way: on a time line, where the program goes by their numbers."""
+
+    def __init__(self, events):
+        self.events = events
+        self.first = self.time(events[0])
+        self.ids = {e["data"]["name"][0]: e["task"] for e in events if e["kind"] == "task.submitted"}
+        self.leases = []  # [task, device, granted, released, [(time, share)]]
+        open_leases = {}
+        for event in events:
+            key = (event.get("task"), event["data"].get("device"))
+            if event["kind"] == "lease.granted":
+                open_leases[key] = [*key, self.time(event), None, []]
+                self.leases.append(open_leases[key])
+            if event["kind"] in ("lease.granted", "lease.changed"):
+                open_leases[key][4].append((self.time(event), event["data"]["share_milli"]))
+            if event["kind"] == "lease.released":
+                open_leases.pop(key)[3] = self.time(event)
+        assert not open_leases  # all is over
+
+    @staticmethod
+    def time(event):
+        return datetime.strptime(event["at"], "%Y-%m-%dT%H:%M:%S.%fZ").timestamp()
+
+    def of(self, letter, kind, attempt=None):
+        return [e for e in self.events
+                if e["kind"] == kind and e["task"] == self.ids[letter] and attempt in (None, e["attempt"])]
+
+    def leases_of(self, letter):
+        return [lease for lease in self.leases if lease[0] == self.ids[letter]]
+
+    def rises(self, letter, start, end):
+        """(time, done) of the marks between that go up."""
+        points = []
+        for event in self.of(letter, "progress.mark"):
+            if start < self.time(event) < end and (not points or event["data"]["done"] > points[-1][1]):
+                points.append((self.time(event), event["data"]["done"]))
+        return points
+
+    def rate(self, letter, start, end):
+        (began, first), *_, (ended, last) = self.rises(letter, start, end)
+        return (last - first) / (ended - began)
+
+    def frozen(self, letter):
+        """[(from, to)]; a task that ends in its sleep sleeps to its end."""
+        spans = []
+        for event in self.events:
+            if event.get("task") != self.ids[letter]:
+                continue
+            if event["kind"] == "attempt.frozen":
+                spans.append([self.time(event), None])
+            elif event["kind"] in ("attempt.thawed", "attempt.ended") and spans and spans[-1][1] is None:
+                spans[-1][1] = self.time(event)
+        return spans
+
+    def awake(self, letter):
+        """[(from, to)] between start and end, but for the sleep."""
+        now = self.time(self.of(letter, "attempt.started")[0])
+        spans = []
+        for start, end in self.frozen(letter):
+            spans.append((now, start))
+            now = end
+        return [*spans, (now, self.time(self.of(letter, "attempt.ended")[0]))]
+
+
+def test_each_fact_of_the_report_follows_from_the_events_alone(demo):
+    _, report, events = demo
+    assert [event["seq"] for event in events] == sorted({event["seq"] for event in events})
+    told = Told(events)
+    facts = {}
+
+    # A had its device to itself.
+    facts["a_exclusive"] = bool(told.leases_of("A"))
+    for _, device, start, end, shares in told.leases_of("A"):
+        others = [lease for lease in told.leases if lease[0] != told.ids["A"] and lease[1] == device]
+        facts["a_exclusive"] &= all(other[3] <= start or end <= other[2] for other in others)
+        facts["a_exclusive"] &= {share for _, share in shares} == {1000}
 
     # A restarted from its checkpoint.
-    assert {e["attempt"] for e in events if e.get("task") == ids["A"] and e["attempt"]} == {1, 2}
-    outcome = of("A", "attempt.ended", 1)[0]["data"]["outcome"]
-    assert (outcome["kind"], outcome["class"]) == ("failed", "data_loading")
-    saved = of("A", "checkpoint.saved", 1)[-1]["data"]
-    assert of("A", "attempt.started", 2)[0]["data"]["resume"] == saved["path"]
-    assert of("A", "progress.mark", 2)[0]["data"]["done"] >= saved["step"] > 0
-    # A had its device to itself.
-    spans = []
-    for granted in (e for e in events if e["kind"] == "lease.granted"):
-        released = next(e["seq"] for e in events if e["kind"] == "lease.released" and e["seq"] > granted["seq"]
-                        and e["task"] == granted["task"] and e["data"]["device"] == granted["data"]["device"])
-        spans.append((granted["task"], granted["data"]["device"], granted["seq"], released))
-        assert granted["data"]["share_milli"] == 1000
-    for task, device, start, end in spans:
-        for other, same, begin, finish in spans:
-            if task == ids["A"] and other != task and device == same:
-                assert finish < start or end < begin
-    # C took B's slot once B was over.
-    b, c = (next(span for span in spans if span[0] == ids[letter]) for letter in "BC")
-    assert b[1] == c[1] and of("C", "task.submitted")[0]["seq"] < b[3] < c[2]
+    outcome = told.of("A", "attempt.ended", 1)[0]["data"]["outcome"]
+    saved = told.of("A", "checkpoint.saved", 1)[-1]["data"]
+    facts["a_restarted_from_checkpoint"] = (
+        {e["attempt"] for e in events if e.get("task") == told.ids["A"] and e["attempt"]} == {1, 2}
+        and (outcome["kind"], outcome["class"]) == ("failed", "data_loading")
+        and told.of("A", "attempt.started", 2)[0]["data"]["resume"] == saved["path"]
+        and told.of("A", "progress.mark", 2)[0]["data"]["done"] >= saved["step"] > 0)
 
-    assert report["version"] == 1 and len(report["facts"]) == 4
-    assert all(fact["value"] is True and fact["events"] for fact in report["facts"].values())
+    # B and C on one device, in turns.
+    (b,), (c,) = told.leases_of("B"), told.leases_of("C")
+    start, end = max(b[2], c[2]), min(b[3], c[3])
+    facts["b_c_shared"] = (b[1] == c[1] and end - start >= 5
+                           and all(len(told.rises(letter, start, end)) >= 2 for letter in "BC"))
+    naps = {letter: [span for span in told.frozen(letter) if start < span[0] and span[1] < end] for letter in "BC"}
+    together = [min(one[1], other[1], end) - max(one[0], other[0], start)
+                for one in told.awake("B") for other in told.awake("C")]
+    facts["b_c_took_turns"] = all(len(spans) >= 2 for spans in naps.values()) and max(together) <= 0.5
+    # The wall clock has turned with the floor: each ran for a good part of the time and for no more than that.
+    for letter in "BC":
+        ran = sum(max(0, min(to, end) - max(since, start)) for since, to in told.awake(letter))
+        assert 0.3 < ran / (end - start) < 0.7
+
+    # C alone.
+    facts["c_alone_after_b"] = (
+        c[3] > b[3]
+        and not [lease for lease in told.leases if lease[1] == c[1] and lease[0] != c[0] and lease[3] > b[3]]
+        and c[4][-1][1] == 1000 and c[4][-1][0] >= b[3] and {share for at, share in c[4] if at < b[3]} == {500}
+        and len(told.rises("C", b[3], c[3])) >= 2)
+    facts["c_rate_up_after_b"] = pytest.approx(told.rate("C", b[3], c[3]) / told.rate("C", start, end), rel=0.01)
+
+    assert report["version"] == 1
+    assert {name: fact["value"] for name, fact in report["facts"].items()} == facts
+    assert report["facts"].pop("c_rate_up_after_b")["value"] >= 1.3
+    assert all(fact["value"] is True for fact in report["facts"].values())
+
+
+def test_the_report_names_the_events_it_rests_on_and_how_the_trainings_went(demo):
+    _, report, events = demo
+    kinds = {event["seq"]: event["kind"] for event in events}
+    rests_on = {name: {kinds[seq] for seq in fact["events"]} for name, fact in report["facts"].items()}
+    assert rests_on == {
+        "a_exclusive": {"lease.granted", "lease.released"},
+        "a_restarted_from_checkpoint": {"checkpoint.saved", "attempt.ended", "attempt.started", "progress.mark"},
+        "b_c_shared": {"lease.granted", "lease.released", "progress.mark"},
+        "b_c_took_turns": {"attempt.frozen", "attempt.thawed"},
+        "c_alone_after_b": {"lease.released", "lease.changed", "progress.mark"},
+        "c_rate_up_after_b": {"progress.mark"},
+    }
     assert [task["attempts"] for task in report["tasks"]] == [2, 1, 1]
     for task in report["tasks"]:
         assert task["outcome"]["kind"] == "succeeded" and task["last_loss"] < task["first_loss"]
 
 
+def test_the_table_says_whose_turn_it_is(demo):
+    said, _, _ = demo
+    assert re.search(r"^B-digits-mlp +(has its turn|awaits its turn) +\S+ +50%, in turns", said, re.MULTILINE)
+    assert re.search(r"^C-char-transformer +running +\S+ +100% ", said, re.MULTILINE)
+    assert len(re.findall("^✓ ", said, re.MULTILINE)) == 6
+
+
 @pytest.mark.skipif(os.getuid() != 0 or shutil.which("setpriv") is None, reason="needs root to become another user")
-def test_a_plain_user_sees_the_same_demo_and_nothing_is_left_of_it(tmp_path):
+def test_a_plain_user_sees_the_same_demo_in_chinese_and_nothing_is_left_of_it(tmp_path):
     folder = tmp_path / "plain"
     folder.mkdir()
     os.chown(folder, 65534, 65534)
-    _, report = run_demo(folder, "--once", prefix=PLAIN_USER, program=public_program(tmp_path))
+    said, report = run_demo(folder, "--once", prefix=PLAIN_USER, program=public_program(tmp_path),
+                            language="zh_CN.UTF-8")
     assert all(fact["value"] for fact in report["facts"].values())
+    assert "✓ B 和 C 轮流运行：一个运行时，另一个冻结" in said
+    assert re.search(r"^C-char-transformer +(轮到它|等待轮到) +\S+ +50%，轮流", said, re.MULTILINE)
     assert [name for name in os.listdir(folder) if name.startswith("trainyard-demo")] == []

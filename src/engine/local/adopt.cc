@@ -106,6 +106,7 @@ std::optional<Finding> Judge(const AttemptFolder& folder, const std::string& row
     if (call.state) {
       AttemptRunning running;
       running.adopted = true;
+      running.frozen = call.state->frozen;
       if (call.state->record) {
         running.started = FromNanos(call.state->record->began_ns);
         running.pid = static_cast<int>(call.state->record->pid);

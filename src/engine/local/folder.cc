@@ -101,8 +101,8 @@ void AttemptFolder::MarkLost(int slot) const {
 
 void AttemptFolder::Acknowledge() const {
   for (const std::string& file : {paths_.Slot(), paths_.Control()}) ::unlink(file.c_str());
-  // VOID stays until `rm`: a shim that is slow to begin may still hold the slot open, and would find nothing against
-  // its GO. That did happen: a task ran after it had been cancelled.
+  // VOID stays until `rm`: a shim that is slow to begin may still hold the slot open, and would find nothing
+  // against its GO. That did happen: a task ran after it had been cancelled.
   if (const auto decision = ReadDecision(); !decision || decision->go) ::unlink(paths_.Decision().c_str());
 }
 
@@ -133,6 +133,8 @@ ExitRecord ToExitRecord(const wire::SlotRecord& record) {
   exit.started = FromNanos(record.began_ns);
   exit.ended = FromNanos(record.ended_ns);
   exit.cpu_ms = record.cpu_ms;
+  for (const wire::RankEnd& end : record.ranks) exit.ranks.push_back({end.exit_code, end.signal});
+  exit.failed_rank = record.failed_rank;
   return exit;
 }
 

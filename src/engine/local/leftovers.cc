@@ -34,20 +34,40 @@ std::vector<Cgroup> LeavesOf(const AttemptFolder& folder, const std::string& ins
   return leaves;
 }
 
-// Members of the session that the task's first process led. A session's number is only its while that process
-// or a member lives, and a recorded number may long be somebody else's. So the leader must be the recorded
-// one, or the member must still write to the attempt's log.
-std::vector<Process> FindSession(const wire::SlotRecord& record, const std::string& log) {
+struct Session {
+  Process leader;
+  std::string log;
+  bool ours = false;  // the leader lives
+};
+
+// Those of the attempt's first processes: the one of a single process, or one a rank. A session's number is
+// only its while its leader or a member lives, and a recorded number may long be somebody else's; such a
+// session is left out.
+std::vector<Session> SessionsOf(const wire::SlotRecord& record, const AttemptPaths& paths) {
+  std::vector<Session> sessions;
+  const auto add = [&](const wire::RankProcess& first, std::string log) {
+    if (first.pid <= 0) return;
+    Session session{{static_cast<int>(first.pid), static_cast<uint64_t>(first.start)}, std::move(log)};
+    const auto leader = ReadProcessStat(session.leader.pid);
+    session.ours = leader && leader->start == session.leader.start;
+    if (!leader || session.ours) sessions.push_back(std::move(session));
+  };
+  add({record.pid, record.start}, Exists(paths.Log(0)) ? paths.Log(0) : paths.Log());
+  for (size_t i = 0; i < record.others.size(); ++i) add(record.others[i], paths.Log(static_cast<int>(i) + 1));
+  return sessions;
+}
+
+// Their members. Where the leader is gone, a member must still write to the log it was given.
+std::vector<Process> FindSessions(const std::vector<Session>& sessions) {
   std::vector<Process> found;
-  if (record.pid <= 0) return found;
-  const auto leader = ReadProcessStat(static_cast<int>(record.pid));
-  const bool ours = leader && leader->start == static_cast<uint64_t>(record.start);
-  if (leader && !ours) return found;
+  if (sessions.empty()) return found;
   for (const int pid : ListProcesses()) {
     const auto stat = ReadProcessStat(pid);
-    if (!stat || stat->session != record.pid || stat->state == 'Z' || stat->state == 'X') continue;
-    if (stat->start < static_cast<uint64_t>(record.start)) continue;
-    if (ours || WritesTo(pid, log)) found.push_back({pid, stat->start});
+    if (!stat || stat->state == 'Z' || stat->state == 'X') continue;
+    for (const Session& session : sessions) {
+      if (stat->session != session.leader.pid || stat->start < session.leader.start) continue;
+      if (session.ours || WritesTo(pid, session.log)) found.push_back({pid, stat->start});
+    }
   }
   return found;
 }
@@ -69,7 +89,8 @@ bool EndLeftovers(const AttemptFolder& folder, const std::string& instance, Back
       leaf.Kill();
     }
     std::vector<Process> processes = FindMarked(marker);
-    for (const Process& process : FindSession(record, folder.paths().Log())) processes.push_back(process);
+    for (const Process& process : FindSessions(SessionsOf(record, folder.paths())))
+      processes.push_back(process);
     for (const Process& process : processes) {
       alive = true;
       (void)SignalProcess(process, SIGKILL);

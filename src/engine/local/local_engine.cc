@@ -94,6 +94,14 @@ void LocalEngine::Stop(Ulid attempt, StopOrder order) {
   Post([this, attempt, order = std::move(order)]() mutable { DoStop(attempt, std::move(order)); });
 }
 
+void LocalEngine::Freeze(Ulid attempt, Duration deadline) {
+  Post([this, attempt, deadline] { DoFreeze(attempt, deadline); });
+}
+
+void LocalEngine::Thaw(Ulid attempt) {
+  Post([this, attempt] { DoThaw(attempt); });
+}
+
 void LocalEngine::Adopt(std::vector<Attempt> open, std::function<void(std::vector<std::string>)> done) {
   Post([this, open = std::move(open), done = std::move(done)]() mutable {
     DoAdopt(std::move(open), std::move(done));
@@ -244,11 +252,13 @@ std::string LocalEngine::SpecFor(const LaunchOrder& order) const {
   spec.workdir = order.workdir;
   spec.umask = order.umask;
   spec.environment = order.environment;
-  // The marker by which what outlives its supervisor is found.
-  std::erase_if(spec.environment,
-                [](const std::string& variable) { return variable.starts_with("TRAINYARD_ID="); });
-  spec.environment.push_back("TRAINYARD_ID=" + spec.attempt);
   spec.cpus = order.cpus;
+  for (const LaunchOrder::Rank& rank : order.ranks) spec.ranks.push_back({rank.environment, rank.cpus});
+  // The marker by which what outlives its supervisor is found.
+  const auto is_marker = [](const std::string& variable) { return variable.starts_with("TRAINYARD_ID="); };
+  std::erase_if(spec.environment, is_marker);
+  for (wire::ShimSpec::Rank& rank : spec.ranks) std::erase_if(rank.environment, is_marker);
+  spec.environment.push_back("TRAINYARD_ID=" + spec.attempt);
   if (order.time_limit) spec.time_limit_ms = ToMillis(*order.time_limit);
   if (order.idle_limit) spec.idle_limit_ms = ToMillis(*order.idle_limit);
   spec.stop_signal = order.stop_signal;
@@ -260,10 +270,20 @@ std::string LocalEngine::SpecFor(const LaunchOrder& order) const {
 
 void LocalEngine::DoLaunch(const LaunchOrder& order) {
   const AttemptFolder folder = Folder(order.attempt);
+  if (order.ranks.size() > wire::kMostRanks) {
+    return Report(order.attempt,
+                  AttemptRefused{Error{Code::kInvalid,
+                                       msg::EngineRanks{.most = static_cast<int64_t>(wire::kMostRanks),
+                                                        .want = static_cast<int64_t>(order.ranks.size())},
+                                       "ranks"}});
+  }
   if (auto made = folder.Make(order, SpecFor(order)); !made)
     return Report(order.attempt, AttemptRefused{made.error()});
+  std::vector<int> leases;
+  for (const auto& lease : order.leases) leases.push_back(lease->get());
   const auto spawn = [&] {
-    return SpawnShim(settings_.shim_program, folder.paths().folder, shims_cgroup_ ? shims_cgroup_.get() : -1);
+    return SpawnShim(settings_.shim_program, folder.paths().folder, shims_cgroup_ ? shims_cgroup_.get() : -1,
+                     leases);
   };
   auto spawned = spawn();
   // Somebody tidied our empty cgroup away.
@@ -314,6 +334,41 @@ void LocalEngine::HandOverStop(Shim& shim) {
   });
 }
 
+void LocalEngine::DoFreeze(const Ulid& attempt, Duration deadline) {
+  // Whoever wants it frozen hears that it is not; a supervisor that cannot be reached is not asked later,
+  // when the turn may be another's.
+  Shim* shim = Find(attempt);
+  if (shim == nullptr || shim->ended || !shim->link)
+    return Report(attempt, AttemptFreezeRefused{.error = ENOTCONN});
+  wire::Order order;
+  order.verb = wire::Verb::kFreeze;
+  order.deadline_ms = ToMillis(deadline);
+  if (auto sent = SendPacket(shim->link.get(), wire::EncodeOrder(order)); !sent) {
+    return Report(attempt, AttemptFreezeRefused{.error = sent.error()});
+  }
+  shim->freezing = !shim->frozen;
+}
+
+// One that cannot be handed over is not needed: the deadline thaws.
+void LocalEngine::DoThaw(const Ulid& attempt) {
+  const Shim* shim = Find(attempt);
+  if (shim == nullptr || shim->ended || !shim->link) return;
+  wire::Order order;
+  order.verb = wire::Verb::kThaw;
+  (void)SendPacket(shim->link.get(), wire::EncodeOrder(order));
+}
+
+void LocalEngine::SetFrozen(Shim& shim, bool frozen) {
+  shim.freezing = false;
+  if (shim.frozen == frozen || shim.ended) return;
+  shim.frozen = frozen;
+  if (frozen) {
+    Report(shim.attempt, AttemptFrozen{});
+  } else {
+    Report(shim.attempt, AttemptThawed{});
+  }
+}
+
 void LocalEngine::OnLink(Shim& shim) {
   for (;;) {
     auto packet = ReceivePacket(shim.link.get());
@@ -323,6 +378,9 @@ void LocalEngine::OnLink(Shim& shim) {
   }
   // The other end is closed: it is going. What it left tells the rest, once it is gone.
   Unwatch(shim.link);
+  // Should it have frozen and we have not heard it, its state will tell when we call again.
+  if (std::exchange(shim.freezing, false) && !shim.ended)
+    Report(shim.attempt, AttemptFreezeRefused{.error = ENOTCONN});
   if (shim.pid == 0) {
     if (shim.ended) return Forget(shim);
     return Settle(shim.attempt);
@@ -342,8 +400,9 @@ void LocalEngine::OnNews(Shim& shim, const wire::News& news) {
       if (shim.running || shim.ended || !news.record) return;
       shim.running = true;
       shim.stuck = false;
+      shim.frozen = news.frozen;
       Report(shim.attempt, AttemptRunning{FromNanos(news.record->began_ns),
-                                          static_cast<int>(news.record->pid), shim.pid == 0});
+                                          static_cast<int>(news.record->pid), shim.pid == 0, news.frozen});
       return;
     case wire::NewsKind::kExited:
       if (news.record) End(shim, AttemptExited{ToExitRecord(*news.record)});
@@ -354,11 +413,16 @@ void LocalEngine::OnNews(Shim& shim, const wire::News& news) {
       shim.refusal = Error{
           Code::kUnavailable, msg::EngineRefused{.step = news.step, .error = ErrorText(news.error)}, {}};
       return;
-    case wire::NewsKind::kUnknown:
     case wire::NewsKind::kFrozen:
+      return SetFrozen(shim, true);
     case wire::NewsKind::kThawed:
-    case wire::NewsKind::kDone:
+      return SetFrozen(shim, false);
     case wire::NewsKind::kError:
+      if (news.step != "FREEZE" || shim.ended) return;
+      shim.freezing = false;
+      return Report(shim.attempt, AttemptFreezeRefused{.error = news.error});
+    case wire::NewsKind::kUnknown:
+    case wire::NewsKind::kDone:
       return;
   }
 }
@@ -470,7 +534,12 @@ void LocalEngine::TakeOver(const Ulid& attempt, Finding finding) {
     Unwatch(shim.link);
     shim.link = std::move(finding.link);
     Watch(shim);
-    if (!was_running) Report(attempt, *running);
+    if (!was_running) {
+      shim.frozen = running->frozen;
+      Report(attempt, *running);
+    } else {
+      SetFrozen(shim, running->frozen);  // what it told while there was no connection
+    }
     HandOverStop(shim);
     return;
   }

@@ -26,6 +26,8 @@ class LocalEngine final : public Engine {
 
   void Launch(LaunchOrder order) override;
   void Stop(Ulid attempt, StopOrder order) override;
+  void Freeze(Ulid attempt, Duration deadline) override;
+  void Thaw(Ulid attempt) override;
   void Adopt(std::vector<Attempt> open, std::function<void(std::vector<std::string> strays)> done) override;
   void Acknowledge(Ulid attempt) override;
   void Remove(Ulid attempt) override;
@@ -41,6 +43,8 @@ class LocalEngine final : public Engine {
     bool running = false;   // was told
     bool ended = false;     // its end was told, and nothing is after it
     bool stuck = false;     // was told
+    bool frozen = false;    // was told
+    bool freezing = false;  // was asked, not answered
     bool settling = false;  // a look at what it left is under way
     std::optional<Error> refusal;
     std::optional<StopOrder> stop;  // not handed over yet
@@ -68,6 +72,9 @@ class LocalEngine final : public Engine {
   void DoLaunch(const LaunchOrder& order);
   void DoStop(const Ulid& attempt, StopOrder order);
   void HandOverStop(Shim& shim);
+  void DoFreeze(const Ulid& attempt, Duration deadline);
+  void DoThaw(const Ulid& attempt);
+  void SetFrozen(Shim& shim, bool frozen);
   void DoAdopt(std::vector<Attempt> open, std::function<void(std::vector<std::string>)> done);
   void TakeOver(const Ulid& attempt, Finding finding);
   void AdoptionStep(const std::shared_ptr<Adoption>& adoption);
