@@ -16,6 +16,11 @@ struct StatePaths {
   std::string DownMark() const { return home + "/down"; }  // `trainyard down` was asked: no autostart
   std::string StartOptions() const { return home + "/start.json"; }  // kept options of `up`
   std::string Database() const { return home + "/yard.db"; }
+  // There while the state file must be checked before it is used: a run ended because of it, or a recovery
+  // was interrupted.
+  std::string Suspect() const { return Database() + ".suspect"; }
+  std::string Ballast() const { return home + "/ballast"; }  // room given up when the disk is full
+  std::string Backups() const { return home + "/backups"; }  // copies of the state file
   std::string Attempts() const { return home + "/attempts"; }
   std::string Attempt(const Ulid& uid) const { return Attempts() + "/" + uid.Text(); }
   std::string Out(TaskId task) const { return home + "/tasks/" + std::to_string(task.value); }
@@ -34,6 +39,7 @@ struct AttemptPaths {
   std::string Control() const { return folder + "/ctl.sock"; }
   std::string Log() const { return folder + "/log"; }
   std::string Log(int rank) const { return Log() + "." + std::to_string(rank); }  // with ranks, instead
+  static std::string GapsOf(const std::string& log) { return log + ".gaps"; }  // of any of these logs
   std::string LogIndex() const { return folder + "/log.idx"; }
   std::string Head() const { return folder + "/head.json"; }
   std::string Files() const { return folder + "/files"; }

@@ -19,6 +19,10 @@ enum class Paint : unsigned char { kPlain, kBold, kDim, kRed, kGreen, kYellow };
 inline constexpr int kDone = 0, kFailed = 1, kRefused = 2, kUnknown = 3, kUnreachable = 4, kOurTrouble = 125;
 int ExitCodeOf(const Error& error);
 
+// Builds the state of a folder anew (model/recovery.h); given by main, since this room knows no store.
+struct Recovery;
+using RecoverMain = Result<Recovery> (*)(const std::string& home);
+
 class Caller {
  public:
   Language language = Language::kEnglish;
@@ -26,6 +30,7 @@ class Caller {
   StatePaths state;  // home is absolute; empty when the environment names none
   Config config;
   DaemonMain daemon = nullptr;
+  RecoverMain recover = nullptr;
 
   bool out_is_terminal = false, err_is_terminal = false;
   bool colours = false;  // of stdout

@@ -102,9 +102,10 @@ int Run(Caller& caller, int argc, char** argv) {
 
 }  // namespace
 
-int RunCli(int argc, char** argv, DaemonMain daemon) {
+int RunCli(int argc, char** argv, DaemonMain daemon, RecoverMain recover) {
   Caller caller;
   caller.daemon = daemon;
+  caller.recover = recover;
   LookAround(caller);
   int code = Run(caller, argc, argv);
   // What could not be written was not done.

@@ -10,7 +10,7 @@ inline constexpr const Command* kCommands[] = {
     &kLogsCommand,          &kWaitCommand,     &kCancelCommand, &kHoldCommand,       &kReleaseCommand,
     &kRetryCommand,         &kPriorityCommand, &kPauseCommand,  &kResumeCommand,     &kRmCommand,
     &kDevicesCommand,       &kEventsCommand,   &kDemoCommand,   &kUpCommand,         &kDownCommand,
-    &kStatusCommand,        &kDoctorCommand,   &kConfigCommand, &kCompletionCommand, &kVersionCommand,
+    &kStatusCommand,        &kDoctorCommand,   &kRecoverCommand, &kConfigCommand, &kCompletionCommand, &kVersionCommand,
     &kCompleteWordsCommand,
 };
 

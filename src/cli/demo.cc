@@ -12,11 +12,11 @@
 #include "cli/demo_devices.h"
 #include "cli/demo_facts.h"
 #include "cli/demo_table.h"
+#include "cli/demo_trainings.h"
 #include "cli/device_text.h"
 #include "cli/files.h"
 #include "cli/interrupt.h"
 #include "cli/link.h"
-#include "cli/recipe.h"
 #include "cli/start.h"
 #include "cli/table.h"
 #include "msg/cli.h"
@@ -29,15 +29,13 @@ namespace {
 namespace json = boost::json;
 
 constexpr milliseconds kLook(200);
+constexpr int kInterrupted = 130;
 
 const Option kOptions[] = {
     {"--once", Option::Takes::kNothing, "", "cli.demo.once"},
     {"--no-open", Option::Takes::kNothing, "", "cli.demo.no_open"},
     {"--report", Option::Takes::kValue, "FILE", "cli.demo.report"},
 };
-
-constexpr Duration kSlice = seconds(1);  // short, so that there are turns enough on a fast machine too
-constexpr const char* kHalfInTurns = "0.5:turns:1s";
 
 Message Words(std::string_view fact) {
   if (fact == "a_exclusive") return msg::CliDemoFactAExclusive{};
@@ -46,42 +44,6 @@ Message Words(std::string_view fact) {
   if (fact == "b_c_took_turns") return msg::CliDemoFactBCTookTurns{};
   if (fact == "c_alone_after_b") return msg::CliDemoFactCAloneAfterB{};
   return msg::CliDemoFactCRateUpAfterB{};
-}
-
-struct Wanted {
-  const char* name;
-  const char* recipe;
-  const char* priority;
-  const char* share;  // empty: a whole device
-  std::vector<std::pair<std::string, std::string>> values;
-};
-
-// A fails once, late, and goes on by itself. B needs half as long as C: beside each other both get half of
-// the time, so about as much of C is left when B ends as has been done. GPUs are faster, but take longer to
-// begin.
-std::vector<Wanted> Trainings(bool gpus) {
-  auto on = [gpus](const char* cpu, const char* gpu) { return std::string(gpus ? gpu : cpu); };
-  return {
-      {"A-digits-cnn",
-       "digits-cnn",
-       "high",
-       "",
-       {{"epochs", on("24", "100")}, {"fail_once_at_epoch", on("20", "80")}}},
-      {"B-digits-mlp", "digits-mlp", "normal", kHalfInTurns, {{"epochs", on("60", "120")}}},
-      {"C-char-transformer", "char-transformer", "normal", kHalfInTurns, {{"epochs", on("18", "130")}}},
-  };
-}
-
-Result<json::object> TaskOf(const Wanted& wanted) {
-  Result<json::object> task = TaskOfRecipe(ShareFolder() + "/recipes/" + wanted.recipe, wanted.values);
-  if (!task) return task;
-  (*task)["name"] = wanted.name;
-  (*task)["priority"] = wanted.priority;
-  if (*wanted.share == 0) return task;
-  json::value& resources = (*task)["resources"];
-  if (!resources.is_object()) resources = json::object();
-  resources.get_object()["share"] = wanted.share;
-  return task;
 }
 
 Result<std::string> MakeHome() {
@@ -170,15 +132,9 @@ class Demo {
     caller_.state.home = *home;
     CatchInterrupts();
     Result<Link> link = StartOn(devices);
-    if (!link) {
-      EndYard();
-      return Tidy(caller_.Complain(link.error()));
-    }
+    if (!link) return BreakOff(link.error());
     Result<int> ended = Watch(*link, devices.gpus);
-    if (!ended) {
-      EndYard();
-      return Tidy(Interrupted() ? 130 : caller_.Complain(ended.error()));
-    }
+    if (!ended) return BreakOff(ended.error());
     if (!once_) {  // the yard stays, so that one can look around in it
       caller_.Say(msg::CliDemoStays{.home = caller_.state.home});
       return *ended;
@@ -220,12 +176,12 @@ class Demo {
   }
 
   Result<int> Watch(Link& link, bool gpus) {
-    caller_.Say(msg::CliDemoIntro{.slice = kSlice});
+    caller_.Say(msg::CliDemoIntro{.slice = kDemoSlice});
     std::vector<int64_t> ids;
-    for (const Wanted& wanted : Trainings(gpus)) {
-      Result<json::object> task = TaskOf(wanted);
-      if (!task) return Forward(task.error());
-      Result<json::value> receipt = link.Post("/api/v1/tasks", *task);
+    Result<json::array> trainings = DemoTrainings(gpus);
+    if (!trainings) return Forward(trainings.error());
+    for (const json::value& training : *trainings) {
+      Result<json::value> receipt = link.Post("/api/v1/tasks", training);
       if (!receipt) return Forward(receipt.error());
       ids.push_back(IntAt(*receipt, "id").value_or(0));
     }
@@ -291,9 +247,19 @@ class Demo {
     WaitForEnd();
   }
 
-  // Nothing is left of a demo that went well or was broken off; of another, what it takes to see why.
+  int BreakOff(const Error& why) {
+    const bool by_hand = Interrupted();
+    ForgetInterrupt();
+    EndYard();
+    if (!by_hand) return Tidy(caller_.Complain(why));
+    (void)RemoveTree(caller_.state.home);
+    caller_.Note(msg::CliDemoInterrupted{});
+    return kInterrupted;
+  }
+
+  // Nothing is left of a demo that went well; of another, what it takes to see why.
   int Tidy(int code) {
-    if (code == kDone || Interrupted()) {
+    if (code == kDone) {
       (void)RemoveTree(caller_.state.home);
     } else {
       caller_.Note(msg::CliDemoKept{.home = caller_.state.home});

@@ -23,9 +23,12 @@
 #include "cli/files.h"
 #include "cli/finding.h"
 #include "cli/link.h"
+#include "cli/outside.h"
 #include "cli/start.h"
+#include "cli/survival.h"
 #include "msg/cli.h"
 #include "msg/doctor.h"
+#include "posix/disks.h"
 #include "posix/files.h"
 
 namespace ty {
@@ -36,31 +39,6 @@ namespace json = boost::json;
 using Level = Finding::Level;
 
 constexpr int64_t kLittleSpace = int64_t{2} << 30;
-
-const char* NetworkFileSystem(int64_t type) {
-  switch (type & 0xFFFFFFFF) {
-    case 0x6969:
-      return "NFS";
-    case 0xFF534D42:
-    case 0xFE534D42:
-    case 0x517B:
-      return "SMB";
-    case 0x0BD00BD0:
-      return "Lustre";
-    case 0x47504653:
-      return "GPFS";
-    case 0x00C36400:
-      return "Ceph";
-    case 0x5346414F:
-      return "AFS";
-    case 0x65735546:
-      return "FUSE";
-    case 0x01021997:
-      return "9p";
-    default:
-      return nullptr;
-  }
-}
 
 void LookAtConfig(const Caller& caller, std::vector<Finding>& findings) {
   if (caller.config.file.empty()) return;
@@ -86,7 +64,7 @@ void LookAtState(const Caller& caller, std::vector<Finding>& findings) {
   struct statfs disk {};
   if (statfs(there.c_str(), &disk) != 0) return;
   int64_t room = static_cast<int64_t>(disk.f_bavail) * static_cast<int64_t>(disk.f_bsize);
-  if (const char* network = NetworkFileSystem(disk.f_type))
+  if (const std::string network = NetworkFileSystem(there); !network.empty())
     findings.push_back({"state_folder", Level::kBad, msg::DoctorNetwork{.home = home, .kind = network},
                         "export TRAINYARD_HOME=/var/tmp/trainyard-" + std::to_string(geteuid())});
   else if (room < kLittleSpace)
@@ -94,6 +72,26 @@ void LookAtState(const Caller& caller, std::vector<Finding>& findings) {
                         "df -h " + ShellQuote(there)});
   else
     findings.push_back({"state_folder", Level::kGood, msg::DoctorState{.home = home, .room = room}});
+}
+
+// Copies of the state file, whether the yard runs or not; what its checks found lies beside them.
+void LookAtBackups(const Caller& caller, std::vector<Finding>& findings) {
+  const std::string folder = caller.state.Backups();
+  std::string newest, bad;
+  for (const std::string& name : ListFolder(folder).value_or(std::vector<std::string>())) {
+    if (name.rfind("yard-", 0) != 0) continue;
+    if (name.ends_with(".db")) newest = name;
+    if (name.ends_with(".db.bad")) bad = name;
+  }
+  // A newer one that passed means that the disk or the moment was at fault, not the state.
+  if (!bad.empty() && bad > newest)
+    findings.push_back({"backups", Level::kBad, msg::CliBadBackup{.path = folder + "/" + bad},
+                        "trainyard down; trainyard recover"});
+  else if (Exists(caller.state.Suspect()))
+    findings.push_back(
+        {"backups", Level::kNote, msg::DoctorSuspect{.path = caller.state.Database()}, "trainyard up"});
+  else if (!newest.empty())
+    findings.push_back({"backups", Level::kGood, msg::DoctorBackups{.path = folder + "/" + newest}});
 }
 
 std::string ContainmentHere() {
@@ -119,6 +117,9 @@ json::value LookAtYard(Caller& caller, std::vector<Finding>& findings) {
                           msg::DoctorRunning{.pid = std::to_string(IntAt(*status, "pid").value_or(0)),
                                              .version = TextAt(*status, "version"),
                                              .url = TextAt(*status, "url")}});
+      if (const std::string read_only = WordsAt(*status, "read_only"); !read_only.empty())
+        findings.push_back(
+            {"room", Level::kBad, msg::CliText{.text = read_only}, "df -h " + ShellQuote(caller.state.home)});
       containment = TextAt(*status, "containment");
       if (auto list = link->Get("/api/v1/devices")) devices = std::move(*list);
     }
@@ -149,40 +150,6 @@ void LookAtShim(std::vector<Finding>& findings) {
     findings.push_back({"shim", Level::kBad, msg::DoctorNoShim{.path = shim}});
 }
 
-// What a program prints, at most 10 s long; empty when it fails.
-std::string OutputOf(const std::vector<std::string>& words) {
-  constexpr int kLimit_ms = 10'000;
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return {};
-  UniqueFd out(ends[0]), in(ends[1]);
-  std::vector<char*> argv;
-  for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
-  pid_t child = fork();
-  if (child < 0) return {};
-  if (child == 0) {
-    dup2(in.get(), 1);
-    int null = open("/dev/null", O_RDWR);
-    dup2(null, 0);
-    dup2(null, 2);
-    execvp(argv[0], argv.data());
-    _exit(127);
-  }
-  in.Reset();
-  std::string text;
-  pollfd wait{out.get(), POLLIN, 0};
-  char block[4096];
-  while (text.size() < sizeof block && poll(&wait, 1, kLimit_ms) > 0) {
-    ssize_t got = read(out.get(), block, sizeof block);
-    if (got <= 0) break;
-    text.append(block, static_cast<size_t>(got));
-  }
-  kill(child, SIGKILL);  // it has ended, or takes too long
-  waitpid(child, nullptr, 0);
-  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
-  return text;
-}
-
 void LookAtPython(std::vector<Finding>& findings) {
   std::string python = FindProgram("python3", Environment("PATH"), CurrentFolder());
   if (python.empty()) {
@@ -190,9 +157,10 @@ void LookAtPython(std::vector<Finding>& findings) {
     return;
   }
   std::string seen =
-      OutputOf({python, "-c",
-                "import sys,importlib.util as u\n"
-                "print('%d.%d.%d' % sys.version_info[:3], int(u.find_spec('torch') is not None))"});
+      RunOutside({python, "-c",
+                  "import sys,importlib.util as u\n"
+                  "print('%d.%d.%d' % sys.version_info[:3], int(u.find_spec('torch') is not None))"})
+          .text;
   size_t space = seen.find(' ');
   if (space == std::string::npos) {
     findings.push_back(
@@ -219,15 +187,11 @@ void LookAtMachine(std::vector<Finding>& findings) {
                                          .memory = static_cast<int64_t>(memory.totalram) * memory.mem_unit}});
 }
 
-void LookAtLogout(std::vector<Finding>& findings) {
-  const passwd* user = getpwuid(geteuid());
-  std::string name = user ? user->pw_name : Environment("USER");
-  bool systemd = IsFolder("/run/systemd/system");
-  if (geteuid() == 0 || !systemd || Exists("/var/lib/systemd/linger/" + name))
+void LookAtLogout(const Caller& caller, std::vector<Finding>& findings) {
+  if (SurvivalOf(caller.state.home).logout)
     findings.push_back({"logout", Level::kGood, msg::DoctorLinger{}});
   else
-    findings.push_back(
-        {"logout", Level::kNote, msg::DoctorNoLinger{}, "loginctl enable-linger " + ShellQuote(name)});
+    findings.push_back({"logout", Level::kNote, msg::DoctorNoLinger{}, "loginctl enable-linger"});
 }
 
 const char* LevelName(Level level) {
@@ -261,11 +225,12 @@ int Doctor(Caller& caller, const Invocation&) {
   LookAtConfig(caller, findings);
   LookAtState(caller, findings);
   json::value devices = LookAtYard(caller, findings);
+  if (!caller.state.home.empty()) LookAtBackups(caller, findings);
   LookAtShim(findings);
   LookAtMachine(findings);
   LookAtGpus(devices.is_null() ? nullptr : &devices, findings);
   LookAtPython(findings);
-  LookAtLogout(findings);
+  LookAtLogout(caller, findings);
   PrintFindings(caller, findings);
   bool bad =
       std::any_of(findings.begin(), findings.end(), [](const Finding& f) { return f.level == Level::kBad; });

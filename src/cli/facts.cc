@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/answer.h"
 #include "cli/device_text.h"
+#include "cli/survival.h"
 #include "msg/cli.h"
 
 namespace ty {
@@ -68,7 +69,17 @@ std::string DevicesOf(const Caller& caller, const json::value& status) {
   return text;
 }
 
+std::string WithReason(const Caller& caller, const Message& fact, const Message& why) {
+  return caller.Words(msg::CliFactBecause{.fact = caller.Words(fact), .why = caller.Words(why)});
+}
+
 }  // namespace
+
+void SayTroubleOfState(const Caller& caller, const json::value& status) {
+  const std::string read_only = WordsAt(status, "read_only"), bad = TextAt(status, "bad_backup");
+  if (!read_only.empty()) caller.Note(msg::CliText{.text = read_only});
+  if (!bad.empty()) caller.Note(msg::CliBadBackup{.path = bad});
+}
 
 void PrintFacts(const Caller& caller, const json::value& status) {
   struct Row {
@@ -76,16 +87,20 @@ void PrintFacts(const Caller& caller, const json::value& status) {
     std::string text;
   };
   std::string url = TextAt(status, "url");
+  const Survival survival =
+      SurvivalOf(TextAt(status, "home"), static_cast<int>(IntAt(status, "pid").value_or(0)));
   std::vector<Row> rows = {
       {msg::CliFactAddress{}, url.empty() ? caller.Words(msg::CliFactNoAddress{}) : Printable(url)},
       {msg::CliFactDevices{}, DevicesOf(caller, status)},
       {msg::CliFactState{}, Printable(TextAt(status, "home"))},
       {msg::CliFactLogout{},
-       caller.Words(FlagAt(status, "survives_logout") ? Message(msg::CliFactLogoutYes{})
-                                                      : Message(msg::CliFactLogoutNo{.user = UserName()}))},
+       WithReason(caller,
+                  survival.logout ? Message(msg::CliFactLogoutYes{}) : Message(msg::CliFactLogoutNo{}),
+                  survival.logout_why)},
       {msg::CliFactReboot{},
-       caller.Words(FlagAt(status, "survives_reboot") ? Message(msg::CliFactRebootYes{})
-                                                      : Message(msg::CliFactRebootNo{}))},
+       WithReason(caller,
+                  survival.reboot ? Message(msg::CliFactRebootYes{}) : Message(msg::CliFactRebootNo{}),
+                  survival.reboot_why)},
   };
   int wide = 0;
   for (const Row& row : rows) wide = std::max(wide, DisplayWidth(caller.Words(row.title)));

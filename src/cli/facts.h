@@ -6,5 +6,8 @@
 #include "cli/caller.h"
 
 namespace ty {
+// What a person should know of the yard's disk and backups, on stderr; nothing when all is well.
+void SayTroubleOfState(const Caller& caller, const boost::json::value& status);
+
 void PrintFacts(const Caller& caller, const boost::json::value& status);
-}
+}  // namespace ty

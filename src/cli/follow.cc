@@ -42,6 +42,8 @@ class LogPrinter {
   Status FindTail();
   Status BeginAttempt(int attempt, int64_t ranks);
   void Print(std::string_view bytes);
+  void PrintGap(const LogGap& gap);
+  LogView NewView() const { return LogView(choice_.follow && caller_.out_is_terminal ? caller_.width : 0); }
   void EndAttempt();
   // After the end of an attempt: whether another one follows.
   Result<bool> NextAttempt();
@@ -77,14 +79,17 @@ Status LogPrinter::FindTail() {
     int64_t start = std::max<int64_t>(0, end - kBlock);
     auto block = Block(start, end - start, 0);
     if (!block) return Forward(block.error());
+    const int64_t at = NumberIn(*block, "x-log-offset");  // behind `start` where that was removed
     for (size_t i = block->body.size(); i-- > 0;) {
-      bool last_byte = start + static_cast<int64_t>(i) == size - 1;  // the newline that ends the last line
+      bool last_byte = at + static_cast<int64_t>(i) == size - 1;  // the newline that ends the last line
       if (block->body[i] != '\n' || (last_byte && choice_.tail > 0)) continue;
       if (++lines < choice_.tail) continue;
-      offset_ = start + static_cast<int64_t>(i) + 1;
+      offset_ = at + static_cast<int64_t>(i) + 1;
       return {};
     }
-    end = start;
+    const LogGaps gaps = ParseGaps(block->Header("x-log-gaps"));
+    const LogGap* gap = GapFrom(gaps, start);
+    end = gap && gap->from < start ? gap->from : start;
   }
   offset_ = 0;
   return {};
@@ -92,8 +97,8 @@ Status LogPrinter::FindTail() {
 
 Status LogPrinter::BeginAttempt(int attempt, int64_t ranks) {
   attempt_ = begun_ = attempt;
-  view_ = LogView(choice_.follow && caller_.out_is_terminal ? caller_.width : 0);
-  if (choice_.raw || choice_.into) return {};
+  view_ = NewView();
+  if (choice_.raw || choice_.take) return {};
   auto head = link_.Get(TaskPath(choice_.task) + "/head?attempt=" + std::to_string(attempt));
   if (!head) return Forward(head.error());
   std::string text;
@@ -112,15 +117,23 @@ Status LogPrinter::BeginAttempt(int attempt, int64_t ranks) {
 }
 
 void LogPrinter::Print(std::string_view bytes) {
-  if (choice_.into) {
-    choice_.into->append(bytes);
-    return;
-  }
+  if (choice_.take) return choice_.take(bytes);
   caller_.Print(choice_.raw ? std::string(bytes) : view_.Feed(bytes));
   fflush(stdout);
 }
 
+// In its place, on a line of its own; the task's bytes as they are stay free of our words.
+void LogPrinter::PrintGap(const LogGap& gap) {
+  if (choice_.take_gap) return choice_.take_gap(gap);
+  const Message words = gap.why == LogGap::Why::kLimit ? Message(msg::CliLogGapLimit{.size = gap.size()})
+                                                       : Message(msg::CliLogGapDisk{.size = gap.size()});
+  if (choice_.raw) return caller_.Note(words);
+  caller_.Print(view_.Finish() + caller_.Painted(Paint::kDim, caller_.Words(words)) + "\n");
+  view_ = NewView();  // no line and no escape sequence goes on behind it
+}
+
 void LogPrinter::EndAttempt() {
+  if (choice_.take) return;
   if (!choice_.raw) caller_.Print(view_.Finish());
   fflush(stdout);
 }
@@ -169,8 +182,15 @@ Status LogPrinter::Run() {
     }
     if (attempt != begun_)
       if (Status begun = BeginAttempt(attempt, NumberIn(*block, "x-ranks")); !begun) return begun;
+    const int64_t at = NumberIn(*block, "x-log-offset");
+    if (at > offset_) {
+      const LogGaps gaps = ParseGaps(block->Header("x-log-gaps"));
+      // What was printed before it went is not missing here.
+      if (const LogGap* gap = GapFrom(gaps, offset_); gap && gap->from < at)
+        PrintGap({std::max(gap->from, offset_), at, gap->why});
+    }
     Print(block->body);
-    offset_ = NumberIn(*block, "x-log-offset") + static_cast<int64_t>(block->body.size());
+    offset_ = at + static_cast<int64_t>(block->body.size());
     // Without following, what is written meanwhile is not chased.
     if (end_ < 0 || choice_.follow) end_ = NumberIn(*block, "x-log-size");
     if (offset_ < end_) continue;

@@ -18,4 +18,8 @@ bool Interrupted() {
   return interrupted != 0;
 }
 
+void ForgetInterrupt() {
+  interrupted = 0;
+}
+
 }  // namespace ty

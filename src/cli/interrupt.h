@@ -4,4 +4,5 @@
 namespace ty {
 void CatchInterrupts();  // from now on SIGINT and SIGTERM only set the flag
 bool Interrupted();
+void ForgetInterrupt();  // before tidying up, which asks the yard again; another Ctrl-C breaks that off too
 }  // namespace ty

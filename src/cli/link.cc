@@ -58,7 +58,10 @@ Error ErrorOfProblem(const json::value& problem) {
   // A bulk says which line; why is told by the problem inside.
   const json::array& causes = ItemsAt(problem, "errors");
   if (!causes.empty()) text += " " + TextAt(causes.front(), "detail");
-  return {CodeOf(TextAt(problem, "code")), msg::CliText{.text = text}, TextAt(problem, "field")};
+  // A yard without room on its disk is there and answers: another moment, not another place.
+  const bool no_room = IntAt(problem, "status").value_or(0) == 507;
+  return {no_room ? Code::kConflict : CodeOf(TextAt(problem, "code")), msg::CliText{.text = text},
+          TextAt(problem, "field")};
 }
 
 Result<Link> Link::Open(Caller& caller, Need need) {

@@ -5,6 +5,7 @@
 #include "cli/answer.h"
 #include "cli/caller.h"
 #include "cli/commands.h"
+#include "cli/facts.h"
 #include "cli/link.h"
 #include "cli/table.h"
 #include "cli/task_text.h"
@@ -107,9 +108,10 @@ int Ls(Caller& caller, const Invocation& invocation) {
   const json::array& tasks = ItemsAt(*list, "items");
   if (tasks.empty()) {
     caller.Note(invocation.given.empty() ? Message(msg::CliNoTasksYet{}) : Message(msg::CliNoSuchTasks{}));
-    return kDone;
+  } else {
+    PrintTable(caller, tasks, DeviceLabels::For(*link, tasks));
   }
-  PrintTable(caller, tasks, DeviceLabels::For(*link, tasks));
+  if (auto status = link->Get("/api/v1/status")) SayTroubleOfState(caller, *status);
   if (!TextAt(*list, "next").empty())
     caller.Note(msg::CliMoreTasks{.count = static_cast<int64_t>(tasks.size())});
   return kDone;

@@ -173,25 +173,6 @@ void ClearDownMark(const StatePaths& state) {
   unlink(state.DownMark().c_str());
 }
 
-Status PrepareHome(const Caller& caller) {
-  const std::string& home = caller.state.home;
-  if (home.empty()) return Fail(Code::kInvalid, msg::CliNoHome{});
-  struct stat seen;
-  if (stat(home.c_str(), &seen) == 0 && S_ISDIR(seen.st_mode)) {
-    if (seen.st_uid != geteuid())
-      return Fail(Code::kInvalid, msg::CliHomeOfOther{.home = home, .uid = int64_t{seen.st_uid}});
-    // A folder that others may enter would show them logs and variables.
-    if ((seen.st_mode & 077) != 0 && chmod(home.c_str(), 0700) != 0)
-      return Fail(Code::kInvalid, msg::CliHomeUnusable{.home = home, .why = strerror(errno)});
-    if (access(home.c_str(), R_OK | W_OK | X_OK) != 0)
-      return Fail(Code::kInvalid, msg::CliHomeUnusable{.home = home, .why = strerror(errno)});
-    return {};
-  }
-  if (SysStatus made = MakeFolders(home); !made)
-    return Fail(Code::kInvalid, msg::CliHomeUnusable{.home = home, .why = strerror(made.error())});
-  return {};
-}
-
 DaemonOptions DaemonOptionsFor(const Caller& caller, const StartOptions& options) {
   DaemonOptions daemon;
   daemon.home = caller.state.home;
@@ -202,7 +183,7 @@ DaemonOptions DaemonOptionsFor(const Caller& caller, const StartOptions& options
   return daemon;
 }
 
-Result<Started> StartYard(const Caller& caller, const StartOptions& options) {
+Result<Started> StartYard(Caller& caller, const StartOptions& options) {
   if (Status home = PrepareHome(caller); !home) return Forward(home.error());
   for (int tries = 0;; ++tries) {
     auto said = TryStart(caller, options);

@@ -26,8 +26,10 @@ std::optional<Time> DownSince(const StatePaths& state);
 SysStatus MarkDown(const StatePaths& state);
 void ClearDownMark(const StatePaths& state);
 
-// Makes the state folder, private; says what is wrong with it otherwise.
-Status PrepareHome(const Caller& caller);
+// Makes the state folder, private; says what is wrong with it otherwise. The usual place is left for a disk
+// of this machine when it lies on the network and nothing is there yet: said, and written to the config
+// (home.cc).
+Status PrepareHome(Caller& caller);
 
 DaemonOptions DaemonOptionsFor(const Caller& caller, const StartOptions& options);
 
@@ -37,6 +39,6 @@ struct Started {
   bool own = true;
   int pid = 0;
 };
-Result<Started> StartYard(const Caller& caller, const StartOptions& options);
+Result<Started> StartYard(Caller& caller, const StartOptions& options);
 
 }  // namespace ty

@@ -38,6 +38,7 @@ int ShowStatus(Caller& caller, const Invocation&) {
                                   .devices = count("devices")});
   if (queue && FlagAt(*queue, "paused")) caller.Say(msg::CliStatusPaused{});
   if (FlagAt(*status, "adopting")) caller.Say(msg::CliStatusAdopting{});
+  SayTroubleOfState(caller, *status);
   return kDone;
 }
 

@@ -159,6 +159,14 @@ Status ApplyTaskOptions(const Invocation& invocation, Time now, json::object& ta
   if (Status done = ApplyAfter(invocation, task); !done) return done;
   if (Status done = ApplyLength(invocation, "time", task); !done) return done;
   if (Status done = ApplyLength(invocation, "idle", task); !done) return done;
+  if (invocation.Has("log-limit")) {
+    auto bytes = ParseBytes(invocation.Value("log-limit"));
+    if (!bytes || *bytes <= 0) return Invalid(msg::CliLogLimit{.value = invocation.Value("log-limit")});
+    Part(task, "limits")["log"] = *bytes;
+  }
+  // The yard knows which signals and targets there are.
+  if (invocation.Has("stop-signal")) Part(task, "checkpoint")["signal"] = invocation.Value("stop-signal");
+  if (invocation.Has("stop-target")) Part(task, "checkpoint")["target"] = invocation.Value("stop-target");
   if (invocation.Has("begin")) {
     auto begin = ParseBegin(invocation.Value("begin"), now);
     if (!begin) return Forward(begin.error());

@@ -12,6 +12,7 @@
 #include "cli/files.h"
 #include "cli/link.h"
 #include "cli/start.h"
+#include "cli/survival.h"
 #include "msg/cli.h"
 
 namespace ty {
@@ -23,6 +24,8 @@ constexpr Option kOptions[] = {
     {"--foreground", Option::Takes::kNothing, "", "cli.option_foreground"},
     {"--devices", Option::Takes::kValue, "cpu:N|gpu|gpu:0,2", "cli.option_devices"},
     {"--listen", Option::Takes::kValue, "ADDR:PORT", "cli.option_listen"},
+    {"--at-boot", Option::Takes::kNothing, "", "cli.option_at_boot"},
+    {"--no-at-boot", Option::Takes::kNothing, "", "cli.option_no_at_boot"},
     {"--ready-fd", Option::Takes::kValue, "", ""},
 };
 
@@ -79,12 +82,15 @@ int AlreadyUp(Caller& caller, const Invocation& invocation) {
   return kFailed;
 }
 
-int Up(Caller& caller, const Invocation& invocation) {
-  if (!invocation.words.empty())
-    return caller.Complain(
-        {Code::kInvalid, msg::CliNoWords{.command = "up", .word = invocation.words.front()}, {}});
-  if (Status home = PrepareHome(caller); !home) return caller.Complain(home.error());
-  if (invocation.Has("foreground")) return RunForeground(caller, invocation);
+// Before the yard starts, so that it knows already.
+Status SetBoot(Caller& caller, const Invocation& invocation) {
+  if (invocation.Has("at-boot"))
+    return StartAtBoot(caller, Wanted(invocation, KeptStartOptions(caller.state)).config);
+  if (invocation.Has("no-at-boot")) return NoStartAtBoot(caller);
+  return {};
+}
+
+int Detached(Caller& caller, const Invocation& invocation) {
   if (HttpLine::Open(caller.state.Socket())) {
     ClearDownMark(caller.state);
     return AlreadyUp(caller, invocation);
@@ -97,6 +103,21 @@ int Up(Caller& caller, const Invocation& invocation) {
   if (SysStatus written = KeepStartOptions(caller.state, wanted); !written)
     return KeepFailed(caller, written.error());
   return PrintUp(caller, msg::CliUpNow{});
+}
+
+int Up(Caller& caller, const Invocation& invocation) {
+  if (!invocation.words.empty())
+    return caller.Complain(
+        {Code::kInvalid, msg::CliNoWords{.command = "up", .word = invocation.words.front()}, {}});
+  if (invocation.Has("at-boot") && invocation.Has("no-at-boot"))
+    return caller.Complain({Code::kInvalid, msg::CliBootBoth{}, {}});
+  if (Status home = PrepareHome(caller); !home) return caller.Complain(home.error());
+  const Status boot = SetBoot(caller, invocation);
+  // What could not be arranged for the next boot does not keep the yard from starting now.
+  const int up =
+      invocation.Has("foreground") ? RunForeground(caller, invocation) : Detached(caller, invocation);
+  if (!boot) (void)caller.Complain(boot.error());
+  return up == kDone && !boot ? kFailed : up;
 }
 
 }  // namespace

@@ -15,17 +15,21 @@
 #include <future>
 #include <thread>
 
+#include "base/fail_point.h"
 #include "base/log.h"
 #include "base/paths.h"
+#include "cli/survival.h"
 #include "daemon/errands.h"
 #include "daemon/host.h"
 #include "http/server.h"
 #include "ingest/ingest.h"
 #include "msg/daemon.h"
+#include "msg/store.h"
 #include "os/clock.h"
 #include "os/device_watch.h"
 #include "os/host_leases.h"
 #include "os/probe.h"
+#include "posix/cgroups.h"
 #include "posix/files.h"
 #include "posix/process.h"
 #include "words/words.h"
@@ -91,17 +95,37 @@ Result<OpenState> Load(Store& store) {
   return loaded.get_future().get();
 }
 
-Result<std::string> InstanceOf(Store& store, const OpenState& state, Time now) {
+constexpr std::chrono::seconds kFirstCommitPatience(10);
+
+// The yard's name. A copy of a state folder is another yard: it gets a name of its own, so that the two do
+// not take each other's devices and cgroups for theirs, and it is refused while tasks of the original run.
+Result<std::string> InstanceOf(Store& store, const OpenState& state, Time now, const std::string& home) {
+  const std::string folder = FolderIdentity(home);
+  std::string name, known;
   for (const auto& [key, value] : state.settings) {
-    if (key == "instance") return value;
+    if (key == "instance") name = value;
+    if (key == "folder") known = value;
   }
-  std::string name = Ulid::Make(now).Text().substr(16);
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (!name.empty() && known == folder) return name;
+  if (!known.empty() && known != folder) {
+    if (const auto task = RunsElsewhere(state))
+      return Conflict(msg::DaemonCopy{.folder = home, .task = std::to_string(task->value)});
+    name.clear();
+  }
+  if (name.empty()) {
+    name = Ulid::Make(now).Text().substr(16);
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  }
   Batch batch;
   batch.changes.push_back(SettingChanged{"instance", name});
-  std::promise<Receipt> kept;
-  store.Commit(std::move(batch), [&](Receipt receipt) { kept.set_value(std::move(receipt)); });
-  Receipt receipt = kept.get_future().get();
+  batch.changes.push_back(SettingChanged{"folder", folder});
+  auto kept = std::make_shared<std::promise<Receipt>>();
+  auto answer = kept->get_future();
+  store.Commit(std::move(batch), [kept](Receipt receipt) { kept->set_value(std::move(receipt)); });
+  // On a full disk a batch waits for room; a yard without a name cannot.
+  if (answer.wait_for(kFirstCommitPatience) != std::future_status::ready)
+    return Fail(Code::kUnavailable, msg::StoreStuck{.folder = home});
+  Receipt receipt = answer.get();
   if (!receipt.committed) return Forward(receipt.committed.error());
   return name;
 }
@@ -151,8 +175,10 @@ int RunLoop(Yard& yard, Inbox& inbox, Clock& clock, const std::string& home,
   stat(home.c_str(), &first);
   Time looked = clock.Now();
   std::optional<Time> end_by;
+  Duration ahead{};
   while (!inbox.closed()) {
     Time now = clock.Now();
+    if (clock.Ahead() != ahead) inbox.Post(ClockSet{ahead = clock.Ahead()});
     yard.Turn(now);
     if (yard.broken()) {
       Log("the store failed, ending so that the next start takes its word: " +
@@ -168,12 +194,17 @@ int RunLoop(Yard& yard, Inbox& inbox, Clock& clock, const std::string& home,
       patience = std::clamp(Duration(*next - now), Duration{}, patience);
     inbox.Wait(patience);
     now = clock.Now();
-    if (now - looked > seconds(5) || now < looked) {
+    if (now - looked > seconds(5)) {
       looked = now;
       if (!HomeIsThere(home, first)) {
         Log("the state folder " + home + " was moved or deleted: ending");
         return 1;
       }
+      // `up --at-boot` and loginctl change it while we run.
+      const Survival survival = SurvivalOf(home);
+      if (survival.logout != yard.settings().survives_logout ||
+          survival.reboot != yard.settings().survives_reboot)
+        inbox.Post(HostChanged{survival.logout, survival.reboot});
     }
   }
   yard.Close(clock.Now());
@@ -195,9 +226,11 @@ DeviceWatchSettings WatchSettings(const DeviceChoice& choice, const std::string&
 int RunDaemon(const DaemonOptions& options) {
   Herald herald(options);
   PrepareProcess();
+  if (!ArmFailPoints(getenv("TRAINYARD_FAIL")))
+    return herald.Refuse({Code::kInvalid, msg::DaemonFailPoints{.text = getenv("TRAINYARD_FAIL")}, {}});
   const StatePaths paths{options.home};
   if (Status home = PrepareHome(options.home); !home) return herald.Refuse(home.error());
-  Result<UniqueFd> lock = LockHome(options.home);
+  Result<HomeLock> lock = LockHome(options.home);
   if (!lock) return herald.Refuse(lock.error());
   Result<DeviceChoice> choice = DeviceChoice::Parse(options.devices);
   if (!choice) return herald.Refuse(choice.error());
@@ -205,11 +238,13 @@ int RunDaemon(const DaemonOptions& options) {
   SystemClock clock;
   Inbox inbox;
   Signals signals(inbox);  // before any other thread, so that each inherits the mask
-  Result<std::unique_ptr<Store>> store = OpenSqliteStore(options.home);
+  StoreSettings storing{.folder = options.home,
+                        .tell = [&inbox](StoreHealth health) { inbox.Post(std::move(health)); }};
+  Result<std::unique_ptr<Store>> store = OpenSqliteStore(std::move(storing));
   if (!store) return herald.Refuse(store.error());
   Result<OpenState> state = Load(**store);
   if (!state) return herald.Refuse(state.error());
-  Result<std::string> instance = InstanceOf(**store, *state, clock.Now());
+  Result<std::string> instance = InstanceOf(**store, *state, clock.Now(), options.home);
   if (!instance) return herald.Refuse(instance.error());
 
   YardSettings settings;
@@ -219,13 +254,21 @@ int RunDaemon(const DaemonOptions& options) {
   settings.owner = UserName();
   settings.python_folder = ShareFolder() + "/python";
   settings.basics = BasicVariables();
-  settings.survives_logout = SurvivesLogout();
+  const Survival survival = SurvivalOf(options.home);
+  settings.survives_logout = survival.logout;
+  settings.survives_reboot = survival.reboot;
   settings.started = clock.Now();
 
   LocalEngineSettings local;
   local.state_folder = options.home;
   local.shim_program = ProgramFolder() + "/trainyard-shim";
   local.instance = *instance;
+  // For tests and for whoever looks for a fault: a lower level than the best that works here.
+  if (const char* level = getenv("TRAINYARD_CONTAINMENT")) {
+    if (!ParseContainment(level))
+      return herald.Refuse({Code::kInvalid, msg::DaemonContainment{.text = level}, {}});
+    local.containment = level;
+  }
   if (access(local.shim_program.c_str(), X_OK) != 0) {
     const Message why = errno == EACCES ? Message(msg::DaemonShimDenied{.path = local.shim_program})
                                         : Message(msg::DaemonNoShim{.path = local.shim_program});

@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include "base/paths.h"
+#include "base/text.h"
 #include "msg/daemon.h"
 #include "posix/files.h"
 #include "posix/locks.h"
+#include "posix/process.h"
 
 extern char** environ;
 
@@ -20,15 +22,19 @@ std::string UserName() {
   return std::to_string(getuid());
 }
 
-bool SurvivesLogout() {
-  if (!Exists("/run/systemd/system")) return true;
-  if (Exists("/var/lib/systemd/linger/" + UserName())) return true;
-  const std::string cgroup = ReadFile("/proc/self/cgroup", 1 << 16).value_or("");
-  if (cgroup.find("/user@") != std::string::npos)
-    return false;  // the user manager ends with the last session
-  const std::string settings = ReadFile("/etc/systemd/logind.conf", 1 << 16).value_or("");
-  const size_t at = settings.find("\nKillUserProcesses=");
-  return at == std::string::npos || settings.compare(at + 19, 3, "yes") != 0;
+std::string FolderIdentity(const std::string& home) {
+  struct stat info {};
+  // Its number alone: that of the disk may be another one after a reboot.
+  return stat(home.c_str(), &info) == 0 ? std::to_string(info.st_ino) : std::string();
+}
+
+std::optional<TaskId> RunsElsewhere(const OpenState& state) {
+  const std::string boot = BootId();
+  for (const Attempt& attempt : state.attempts) {
+    if (attempt.boot == boot && !FindMarked("TRAINYARD_ID=" + attempt.uid.Text()).empty())
+      return attempt.task;
+  }
+  return std::nullopt;
 }
 
 Variables BasicVariables() {
@@ -65,30 +71,53 @@ Status PrepareHome(const std::string& home) {
   return {};
 }
 
-Result<UniqueFd> LockHome(const std::string& home) {
+namespace {
+
+constexpr int kHeirTries = 400, kHeirPause_us = 5000;
+
+bool IsDead(const std::string& pid) {
+  const std::optional<int64_t> number = ParseInt(pid);
+  if (!number) return false;
+  const auto stat = ReadProcessStat(static_cast<int>(*number));
+  return !stat || stat->state == 'Z' || stat->state == 'X';
+}
+
+}  // namespace
+
+Result<HomeLock> LockHome(const std::string& home) {
   const std::string path = StatePaths{home}.Lock();
   SysResult<UniqueFd> file = OpenAt(AT_FDCWD, path.c_str(), O_RDWR | O_CREAT, 0600);
   if (!file) {
     return Fail(Code::kUnavailable, msg::DaemonHomeUnusable{.folder = home, .cause = strerror(file.error())},
                 "TRAINYARD_HOME");
   }
+  const auto holder = [&] {
+    const std::string note = ReadAllAt(file->get(), 256).value_or("");
+    return note.substr(0, note.find_first_of(" \n"));
+  };
   SysResult<bool> locked = TryFlock(file->get());
+  // A supervisor that was being born when its daemon was killed has a copy of the lock until its execve.
+  for (int tries = 0; locked && !*locked && tries < kHeirTries && IsDead(holder()); ++tries) {
+    usleep(kHeirPause_us);
+    locked = TryFlock(file->get());
+  }
   if (!locked) {
     return Fail(Code::kUnavailable,
                 msg::DaemonHomeUnusable{.folder = home, .cause = strerror(locked.error())}, "TRAINYARD_HOME");
   }
   if (!*locked) {
     // What the file says is for people only; the lock itself is what counts.
-    std::string holder = ReadAllAt(file->get(), 256).value_or("");
-    holder = holder.substr(0, holder.find_first_of(" \n"));
-    return Conflict(msg::DaemonSecond{.pid = holder.empty() ? "?" : holder, .folder = home});
+    const std::string pid = holder();
+    return Conflict(msg::DaemonSecond{.pid = pid.empty() ? "?" : pid, .folder = home});
   }
-  return std::move(*file);
+  SysResult<UniqueFd> folder = OpenFolder(home);
+  if (folder) (void)TryFlock(folder->get());
+  return HomeLock{std::move(*file), folder ? std::move(*folder) : UniqueFd()};
 }
 
-void SignLock(const UniqueFd& lock, const std::string& url) {
-  if (ftruncate(lock.get(), 0) != 0) return;
-  (void)WriteAllAt(lock.get(), std::to_string(getpid()) + " " + url + "\n", 0);
+void SignLock(const HomeLock& lock, const std::string& url) {
+  if (ftruncate(lock.file.get(), 0) != 0) return;
+  (void)WriteAllAt(lock.file.get(), std::to_string(getpid()) + " " + url + "\n", 0);
 }
 
 }  // namespace ty

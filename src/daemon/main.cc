@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "daemon/daemon.h"
+#include "daemon/recover.h"
 #include "os/device_watch.h"
 
 int main(int argc, char** argv) {
@@ -12,5 +13,5 @@ int main(int argc, char** argv) {
     const char* library = getenv("TRAINYARD_NVML");
     return ty::RunProbeHelper(library == nullptr ? "" : library);
   }
-  return ty::RunCli(argc, argv, &ty::RunDaemon);
+  return ty::RunCli(argc, argv, &ty::RunDaemon, &ty::RecoverHome);
 }

@@ -13,6 +13,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "model/signals.h"
 #include "model/task.h"
 #include "posix/fd.h"
 
@@ -39,14 +40,18 @@ struct LaunchOrder {
   // else, so that a card stays held as long as any of them lives.
   std::vector<std::shared_ptr<const UniqueFd>> leases;
   std::optional<Duration> time_limit, idle_limit;
-  int stop_signal = 15;  // how the shim itself stops it at a limit
+  std::optional<int64_t> log_limit;  // bytes of a log; more than that and its middle goes
+  int stop_signal = 15;              // how the shim itself stops it at a limit
+  StopTarget stop_target = StopTarget::kGroup;
   Duration grace = seconds(60);
-  std::string head;  // text of head.json
+  Duration unkillable_after = seconds(30);  // how long after KILL it is said that something is still there
+  std::string head;                         // text of head.json
 };
 
 struct StopOrder {
   std::string reason;  // written to the stop file
   int signal = 15;
+  StopTarget target = StopTarget::kGroup;
   Duration grace = seconds(60);
 };
 
@@ -61,8 +66,11 @@ struct ExitRecord {
   enum class StoppedBy : uint8_t { kNobody, kOrder, kTimeLimit, kIdleLimit } stopped_by = StoppedBy::kNobody;
   bool killed_by_shim = false;  // KILL was needed
   int oom_kills = 0;            // of the attempt's own cgroup, where counted
-  Time started, ended;          // wall clock; `ended` - `started` from the monotonic clock
-  int64_t cpu_ms = 0;           // user + system of the tree, as reaped
+  // Where it is not counted, and the attempt was killed by nobody known: those in the memory cgroup that
+  // daemon and attempts share (a container's, mostly) since its launch.
+  int oom_kills_nearby = 0;
+  Time started, ended;  // wall clock; `ended` - `started` from the monotonic clock
+  int64_t cpu_ms = 0;   // user + system of the tree, as reaped
   // With ranks: each one's own end, by rank. exit_code and signal above are those of the first that failed by
   // time, or 0; `failed_rank` names it if it failed by itself, not because of a stop that came before, and it
   // names the one that could not be started.
@@ -80,7 +88,8 @@ struct AttemptExited {
   ExitRecord record;
 };
 struct AttemptNotStarted {};  // VOID, same boot: back to the queue, not counted
-struct AttemptRefused {       // could not be prepared: folder, cgroup, spawn
+struct AttemptRefused {       // could not be prepared: folder, cgroup, spawn; kUnavailable: for want of
+                              // something that others use up now, so that a later try may do
   Error error;
 };
 struct AttemptLost {

@@ -6,13 +6,16 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
 
+#include "base/log_gaps.h"
 #include "base/paths.h"
 #include "engine/local/folder.h"
 #include "posix/cgroups.h"
@@ -43,6 +46,17 @@ bool Eventually(const std::function<bool()>& condition) {
 bool IsAlive(int pid) {
   const auto stat = ReadProcessStat(pid);
   return stat && stat->state != 'Z' && stat->state != 'X';
+}
+
+// Whoever works in this folder, whatever it made of its variables.
+std::vector<int> FindInFolder(const std::string& folder) {
+  std::vector<int> found;
+  for (const int pid : ListProcesses()) {
+    if (pid == ::getpid() || !IsAlive(pid)) continue;
+    const std::string link = "/proc/" + std::to_string(pid) + "/cwd";
+    if (ReadLinkAt(AT_FDCWD, link.c_str()).value_or("") == folder) found.push_back(pid);
+  }
+  return found;
 }
 
 // What the engine says, attempt by attempt.
@@ -422,6 +436,7 @@ TEST_P(LocalEngineTest, StopsByTheAskedSignalAndLeavesTheReason) {
   EXPECT_TRUE(Log(attempt).ends_with("cancelled by ann\n"));  // the shell may say more about its sleep
 }
 
+// Case 52: Nukesor/pueue#372.
 TEST_P(LocalEngineTest, StopsTheWholeGroupOfAShell) {
   const Ulid attempt = Launch(Order({"/bin/bash", "-c", "sleep 1000 & echo $! > pid; wait; :"}));
   const int sleeper = ReadPid("pid");
@@ -829,8 +844,8 @@ TEST_P(LocalEngineTest, KeepsLogAndFilesUntilRemoved) {
   engine_->Acknowledge(attempt);
   const AttemptPaths paths = Folder(attempt).paths();
   EXPECT_TRUE(Eventually([&] { return !Exists(paths.Control()); }));
-  EXPECT_FALSE(Exists(paths.Slot()));
-  EXPECT_FALSE(Exists(paths.Decision()));
+  EXPECT_TRUE(Eventually([&] { return !Exists(paths.Slot()); }));
+  EXPECT_TRUE(Eventually([&] { return !Exists(paths.Decision()); }));
   EXPECT_EQ(Log(attempt), "kept\n");
   for (const CgroupRoot& root : KnownCgroupRoots(instance_)) {
     EXPECT_TRUE(Eventually([&] { return !root.Attempt(attempt.Text()).Exists(); }));
@@ -1306,6 +1321,380 @@ TEST_P(LocalEngineTest, LeavesNoEmptyCgroupBehindAndMakesItsOwnAgain) {
   engine_.reset();
   EXPECT_FALSE(Exists(folder));
   Open();
+}
+
+// ---- Logs that cannot hurt
+
+int64_t BytesOnDisk(const std::string& path) {
+  struct stat info;
+  return ::stat(path.c_str(), &info) == 0 ? info.st_blocks * 512 : 0;
+}
+
+LogGaps GapsOf(const std::string& log) {
+  return DecodeGaps(ReadFile(AttemptPaths::GapsOf(log), kMostGapBytes).value_or(""));
+}
+
+std::string Piece(const std::string& path, int64_t from, size_t size) {
+  std::string bytes(size, '\0');
+  const auto file = OpenAt(AT_FDCWD, path.c_str(), O_RDONLY);
+  const ssize_t got = file ? ::pread(file->get(), bytes.data(), size, from) : 0;
+  bytes.resize(static_cast<size_t>(std::max<ssize_t>(got, 0)));
+  return bytes;
+}
+
+constexpr int64_t kMiB = 1 << 20;
+// Lines of 64 bytes that say at which line they stand.
+constexpr char kNumberedLines[] = "seq -f %063.0f 0 1048575";  // 64 MiB
+
+TEST_P(LocalEngineTest, ALogIsKeptWholeWhenNobodyAskedForALimit) {
+  LaunchOrder order = Order({"/bin/sh", "-c", kNumberedLines});
+  const Ulid attempt = order.attempt;
+  EXPECT_EQ(RunToEnd(std::move(order)).exit_code, 0);
+  EXPECT_GE(BytesOnDisk(Folder(attempt).paths().Log()), 64 * kMiB);
+  EXPECT_FALSE(Exists(AttemptPaths::GapsOf(Folder(attempt).paths().Log())));
+}
+
+TEST_P(LocalEngineTest, ALogOverItsLimitLosesItsMiddleAndKeepsHeadTailAndOffsets) {
+  LaunchOrder order = Order(
+      {"/bin/sh", "-c", std::string(kNumberedLines) + "; while [ ! -e go ]; do sleep 0.02; done; echo end"});
+  order.log_limit = 32 * kMiB;
+  const Ulid attempt = Launch(std::move(order));
+  const std::string log = Folder(attempt).paths().Log();
+  ASSERT_TRUE(Eventually([&] {
+    const LogGaps gaps = GapsOf(log);
+    struct stat info;
+    return !gaps.empty() && ::stat(log.c_str(), &info) == 0 && info.st_size == 64 * kMiB &&
+           info.st_size - gaps[0].size() <= 32 * kMiB && BytesOnDisk(log) <= 33 * kMiB;
+  }));
+  const LogGaps gaps = GapsOf(log);
+  ASSERT_EQ(gaps.size(), 1U);
+  EXPECT_EQ(gaps[0].why, LogGap::Why::kLimit);
+  EXPECT_EQ(gaps[0].from, 8 * kMiB);
+  EXPECT_GE(64 * kMiB - gaps[0].to, 8 * kMiB);
+  // Every line that is there stands where it stood.
+  for (const int64_t at : {int64_t{0}, gaps[0].from - 64, gaps[0].to, 64 * kMiB - 64}) {
+    EXPECT_EQ(atoll(Piece(log, at, 63).c_str()), at / 64) << at;
+  }
+  EXPECT_EQ(Piece(log, gaps[0].from, 8), std::string(8, '\0'));
+  ASSERT_TRUE(WriteFileAt(AT_FDCWD, (home_ + "/go").c_str(), ""));
+  EXPECT_EQ(desk_->Wait<AttemptExited>(attempt)->record.exit_code, 0);
+  EXPECT_EQ(Piece(log, 64 * kMiB, 8), "end\n");
+}
+
+TEST_P(LocalEngineTest, ALogThatGrewTooFastToBeSeenIsWithinItsLimitOnceItsTaskHasEnded) {
+  LaunchOrder order = Order({"/bin/sh", "-c", "head -c 100M /dev/zero"});
+  order.log_limit = 32 * kMiB;
+  const Ulid attempt = order.attempt;
+  EXPECT_EQ(RunToEnd(std::move(order)).exit_code, 0);
+  EXPECT_LE(BytesOnDisk(Folder(attempt).paths().Log()), 33 * kMiB);
+}
+
+TEST_P(LocalEngineTest, EachRanksLogHasALimitOfItsOwn) {
+  LaunchOrder order =
+      Ranks(2, "[ $RANK = 0 ] || seq -f %063.0f 0 1048575; while [ ! -e go ]; do sleep 0.02; done");
+  order.log_limit = 32 * kMiB;
+  const Ulid attempt = Launch(std::move(order));
+  const AttemptPaths paths = Folder(attempt).paths();
+  ASSERT_TRUE(Eventually([&] { return !GapsOf(paths.Log(1)).empty(); }));
+  EXPECT_FALSE(Exists(AttemptPaths::GapsOf(paths.Log(0))));
+  ASSERT_TRUE(WriteFileAt(AT_FDCWD, (home_ + "/go").c_str(), ""));
+  EXPECT_EQ(desk_->Wait<AttemptExited>(attempt)->record.exit_code, 0);
+}
+
+// A disk of the test's own; nothing where mounting is not allowed.
+class SmallDisk {
+ public:
+  SmallDisk(std::string path, const char* size) : path_(std::move(path)) {
+    mounted_ = ::mkdir(path_.c_str(), 0700) == 0 || errno == EEXIST;
+    mounted_ = mounted_ && ::mount("small", path_.c_str(), "tmpfs", 0, size) == 0;
+  }
+  ~SmallDisk() {
+    if (mounted_) ::umount2(path_.c_str(), MNT_DETACH);
+  }
+  bool mounted() const { return mounted_; }
+
+ private:
+  std::string path_;
+  bool mounted_ = false;
+};
+
+TEST_P(LocalEngineTest, ALogMayBeManyTimesLargerThanItsDiskAndItsTaskLivesOn) {
+  SmallDisk disk(home_ + "/attempts", "size=96m");
+  if (!disk.mounted()) GTEST_SKIP() << "no file system can be mounted here";
+  // Writes on however full the disk is, as what logs through a library does; each megabyte starts with its
+  // number. The pace is the test's, not the machine's: no further than a disk's worth ahead of the
+  // supervisor.
+  const Ulid attempt = LaunchScript(
+      "i=0; while [ $i -lt 300 ]; do "
+      "until { printf '%015d\\n' $i; head -c 1048560 /dev/zero | tr '\\0' x; } 2>> errors; do sleep 0.01; "
+      "done; "
+      "i=$((i+1)); while [ $((i % 30)) = 0 -a ! -e go$((i/30)) ]; do sleep 0.01; done; done; echo; echo "
+      "last");
+  const std::string log = Folder(attempt).paths().Log();
+  for (int part = 1; part <= 10; ++part) {
+    struct stat info = {};
+    ASSERT_TRUE(Eventually([&] {
+      struct statvfs room = {};
+      ::stat(log.c_str(), &info);
+      ::statvfs(log.c_str(), &room);
+      return info.st_size >= part * 30 * kMiB &&
+             static_cast<int64_t>(room.f_bfree * room.f_frsize) > 11 * kMiB;
+    })) << part
+        << ": " << info.st_size;
+    ASSERT_TRUE(WriteFileAt(AT_FDCWD, (home_ + "/go" + std::to_string(part)).c_str(), ""));
+  }
+  EXPECT_EQ(desk_->Wait<AttemptExited>(attempt)->record.exit_code, 0);
+  const LogGaps gaps = GapsOf(log);
+  ASSERT_EQ(gaps.size(), 1U);
+  EXPECT_EQ(gaps[0].why, LogGap::Why::kDiskFull);
+  EXPECT_EQ(Piece(log, 0, 16), "000000000000000\n");
+  struct stat info;
+  ASSERT_EQ(::stat(log.c_str(), &info), 0);
+  EXPECT_EQ(Piece(log, info.st_size - 5, 5), "last\n");
+  EXPECT_GT(info.st_size, 290 * kMiB);
+}
+
+TEST_P(LocalEngineTest, ALogThatItsTaskCutShortBeginsAnew) {
+  LaunchOrder order = Order({"/bin/sh", "-c",
+                             std::string(kNumberedLines) + "; while [ ! -e go ]; do sleep 0.02; done; "
+                                                           "truncate -s 0 attempts/*/log; echo anew; "
+                                                           "while [ ! -e end ]; do sleep 0.02; done"});
+  order.log_limit = 32 * kMiB;
+  const Ulid attempt = Launch(std::move(order));
+  const std::string log = Folder(attempt).paths().Log();
+  ASSERT_TRUE(Eventually([&] { return !GapsOf(log).empty(); }));
+  ASSERT_TRUE(WriteFileAt(AT_FDCWD, (home_ + "/go").c_str(), ""));
+  EXPECT_TRUE(Eventually([&] { return Log(attempt) == "anew\n" && GapsOf(log).empty(); }));
+  ASSERT_TRUE(WriteFileAt(AT_FDCWD, (home_ + "/end").c_str(), ""));
+  desk_->Wait<AttemptExited>(attempt);
+}
+
+// ---- Who hears a stop, and what does not die of it
+
+// A leader, a child in its group and a child in a session of its own, each of which says whom a signal
+// reached.
+constexpr char kFamily[] =
+    "trap 'echo leader >> heard; while [ ! -e end ]; do sleep 0.02; done; exit 3' USR1; "
+    "sh -c 'trap \"echo member >> heard; exit\" USR1; echo r >> ready; while :; do sleep 0.02; done' & "
+    "setsid sh -c 'trap \"echo stranger >> heard; exit\" USR1; echo r >> ready; while :; do sleep 0.02; "
+    "done' & "
+    "echo r >> ready; while :; do sleep 0.02; done";
+
+TEST_P(LocalEngineTest, AStopIsHeardByTheLeaderTheGroupOrEveryProcess) {
+  struct Case {
+    StopTarget target;
+    std::vector<std::string> heard;
+  };
+  const Case cases[] = {{StopTarget::kLeader, {"leader"}},
+                        {StopTarget::kGroup, {"leader", "member"}},
+                        {StopTarget::kAll, {"leader", "member", "stranger"}}};
+  for (const Case& one : cases) {
+    for (const char* file : {"heard", "ready", "end"}) ::unlink((home_ + "/" + file).c_str());
+    const Ulid attempt = LaunchScript(kFamily);
+    ASSERT_TRUE(Eventually([&] { return Content("ready") == "r\nr\nr\n"; }));
+    engine_->Stop(attempt, {.reason = "x", .signal = SIGUSR1, .target = one.target});
+    const auto heard = [&] {
+      const std::string text = Content("heard");
+      std::vector<std::string> names;
+      for (size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1)
+        names.push_back(text.substr(at, end - at));
+      std::sort(names.begin(), names.end());
+      return names;
+    };
+    EXPECT_TRUE(Eventually([&] { return heard().size() >= one.heard.size(); }));
+    LetOthersRun();  // whoever else heard it would have said so by now
+    EXPECT_EQ(heard(), one.heard);
+    ASSERT_TRUE(WriteFileAt(AT_FDCWD, (home_ + "/end").c_str(), ""));
+    const ExitRecord record = desk_->Wait<AttemptExited>(attempt)->record;
+    EXPECT_EQ(record.exit_code, 3);
+    EXPECT_EQ(record.stopped_by, ExitRecord::StoppedBy::kOrder);
+    EXPECT_TRUE(FindMarked("TRAINYARD_ID=" + attempt.Text()).empty());
+  }
+}
+
+TEST_P(LocalEngineTest, ALimitStopsWhomTheTaskSaidShouldHearIt) {
+  LaunchOrder order = Order({"/bin/sh", "-c", kFamily});
+  order.time_limit = seconds(1);
+  order.stop_signal = SIGUSR1;
+  order.stop_target = StopTarget::kAll;
+  ASSERT_TRUE(WriteFileAt(AT_FDCWD, (home_ + "/end").c_str(), ""));
+  const Ulid attempt = Launch(std::move(order));
+  ASSERT_TRUE(Eventually([&] { return Content("heard").find("stranger") != std::string::npos; }));
+  const ExitRecord record = desk_->Wait<AttemptExited>(attempt)->record;
+  EXPECT_EQ(record.stopped_by, ExitRecord::StoppedBy::kTimeLimit);
+  EXPECT_NE(Content("heard").find("stranger"), std::string::npos);
+}
+
+// A freezer of the test's own: what sits in it does not even die of KILL, as a process that waits for a
+// driver.
+class DeepFreeze {
+ public:
+  explicit DeepFreeze(const std::string& name) : leaf_{Containment::kFreezer, ""} {
+    for (const CgroupRoot& root : KnownCgroupRoots(name)) {
+      if (root.kind == Containment::kFreezer) leaf_.path = root.folder;
+    }
+    if (leaf_ && !leaf_.Make()) leaf_.path.clear();
+  }
+  ~DeepFreeze() {
+    if (!leaf_) return;
+    Thaw();
+    EXPECT_TRUE(Eventually([&] { return leaf_.Remove().has_value(); }));
+  }
+  explicit operator bool() const { return static_cast<bool>(leaf_); }
+  void Take(int pid) const {
+    ASSERT_TRUE(PokeFile(leaf_.path + "/cgroup.procs", std::to_string(pid)));
+    ASSERT_TRUE(leaf_.Freeze(true));
+    ASSERT_TRUE(Eventually(
+        [&] { return ReadFile(leaf_.path + "/freezer.state", 64).value_or("").starts_with("FROZEN"); }));
+  }
+  void Thaw() const { (void)leaf_.Freeze(false); }
+
+ private:
+  Cgroup leaf_;
+};
+
+TEST_P(LocalEngineTest, WhatSurvivesKillIsSaidToBeUnkillableAndHoldsItsCardUntilItIsGone) {
+  const DeepFreeze freezer("frozen-" + instance_);
+  if (!freezer) GTEST_SKIP() << "no v1 freezer here";
+  LaunchOrder order = Order({"/bin/sh", "-c", "trap '' TERM; exec sleep 1000"});
+  order.leases = {TakeLease("card")};
+  order.unkillable_after = milliseconds(50);
+  const Ulid attempt = Launch(std::move(order));
+  freezer.Take(desk_->Wait<AttemptRunning>(attempt)->pid);
+  engine_->Stop(attempt, {.reason = "x", .grace = milliseconds(10)});
+  desk_->Wait<AttemptUnkillable>(attempt);
+  EXPECT_EQ(desk_->CountEnds(attempt), 0);
+  EXPECT_TRUE(Running(attempt));
+  EXPECT_TRUE(IsHeld("card"));
+  LetOthersRun();  // others go on, and it does not end meanwhile
+  EXPECT_EQ(desk_->CountEnds(attempt), 0);
+  freezer.Thaw();
+  const ExitRecord record = desk_->Wait<AttemptExited>(attempt)->record;
+  EXPECT_EQ(record.signal, SIGKILL);
+  EXPECT_TRUE(record.killed_by_shim);
+  EXPECT_EQ(desk_->Count<AttemptUnkillable>(attempt), 1);
+}
+
+TEST_P(LocalEngineTest, WhatSurvivesItsSupervisorAndKillIsUnkillableTooAndLostOnlyWhenGone) {
+  const DeepFreeze freezer("frozen-" + instance_);
+  if (!freezer) GTEST_SKIP() << "no v1 freezer here";
+  LaunchOrder order = Order({"/bin/sh", "-c", "exec sleep 1000"});
+  order.unkillable_after = milliseconds(50);
+  const Ulid attempt = Launch(std::move(order));
+  const int task = desk_->Wait<AttemptRunning>(attempt)->pid;
+  freezer.Take(task);
+  ::kill(ShimOf(attempt), SIGKILL);
+  desk_->Wait<AttemptUnkillable>(attempt);
+  EXPECT_EQ(desk_->CountEnds(attempt), 0);
+  freezer.Thaw();
+  EXPECT_TRUE(std::holds_alternative<AttemptLost>(desk_->WaitForEnd(attempt).what));
+  EXPECT_FALSE(IsAlive(task));
+}
+
+// ---- The truth about an end
+
+TEST_P(LocalEngineTest, SaysThatACoreWasDumped) {
+  LaunchOrder order = Order({"/bin/sh", "-c", "ulimit -c unlimited || exit 9; kill -ABRT $$"});
+  const ExitRecord record = RunToEnd(std::move(order));
+  if (record.exit_code == 9) GTEST_SKIP() << "no cores are allowed here";
+  EXPECT_EQ(record.signal, SIGABRT);
+  EXPECT_TRUE(record.core_dumped);
+  const ExitRecord plain = RunToEnd(Order({"/bin/sh", "-c", "ulimit -c 0; kill -ABRT $$"}));
+  EXPECT_EQ(plain.signal, SIGABRT);
+  EXPECT_FALSE(plain.core_dumped);
+}
+
+// A memory cgroup around this test and all it starts, for a while.
+class NarrowMemory {
+ public:
+  NarrowMemory(const std::string& name, const char* limit) {
+    const std::string counter = FindOomCounter(), file = "/memory.oom_control";
+    if (!counter.ends_with(file) || ::geteuid() != 0) return;
+    home_ = counter.substr(0, counter.size() - file.size());
+    path_ = home_ + "/" + name;
+    if (::mkdir(path_.c_str(), 0755) != 0) return;
+    inside_ = PokeFile(path_ + "/memory.limit_in_bytes", limit) && Move(path_);
+  }
+  ~NarrowMemory() {
+    Leave();
+    if (path_.empty()) return;
+    EXPECT_TRUE(Eventually([&] { return ::rmdir(path_.c_str()) == 0 || errno == ENOENT; }));
+  }
+  bool inside() const { return inside_; }
+  void Leave() {
+    if (!std::exchange(inside_, false)) return;
+    EXPECT_TRUE(Move(home_));
+  }
+
+ private:
+  static bool Move(const std::string& to) {
+    return PokeFile(to + "/cgroup.procs", std::to_string(::getpid())).has_value();
+  }
+  std::string home_, path_;
+  bool inside_ = false;
+};
+
+// Case 50: hashicorp/nomad#12735, HTCONDOR-3094.
+TEST_P(LocalEngineTest, TellsAnOutOfMemoryKillFromSomebodysKillNine) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer needs more memory than this test leaves";
+#endif
+  engine_.reset();
+  NarrowMemory memory("trainyard-" + instance_, "200M");
+  if (!memory.inside()) {
+    Open();
+    GTEST_SKIP() << "no v1 memory cgroup can be made here";
+  }
+  Open();
+  const ExitRecord hungry = RunToEnd(Order({"/bin/sh", "-c", "exec tail /dev/zero"}));
+  EXPECT_EQ(hungry.signal, SIGKILL);
+  EXPECT_FALSE(hungry.killed_by_shim);
+  EXPECT_GT(hungry.oom_kills + hungry.oom_kills_nearby, 0);
+  const ExitRecord killed = RunToEnd(Order({"/bin/sh", "-c", "kill -9 $$"}));
+  EXPECT_EQ(killed.signal, SIGKILL);
+  EXPECT_EQ(killed.oom_kills + killed.oom_kills_nearby, 0);
+  const ExitRecord like_it = RunToEnd(Order({"/bin/sh", "-c", "exit 137"}));
+  EXPECT_EQ(like_it.exit_code, 137);
+  EXPECT_EQ(like_it.oom_kills + like_it.oom_kills_nearby, 0);
+  memory.Leave();
+}
+
+// ---- Hostile trees
+
+// Case 47: actions/runner#4601, windmill-labs/windmill#2403, flux-framework/flux-core#1412.
+TEST_P(LocalEngineTest, NothingIsLeftOfAHundredHostileTrees) {
+  // Its generations live for a millisecond or two and ignore TERM.
+  ASSERT_TRUE(
+      WriteFileAt(AT_FDCWD, (home_ + "/chain").c_str(), "trap '' TERM HUP\n: > $1\nsh ./chain $1 &\n"));
+  const std::string trees[] = {
+      "trap '' TERM; setsid sh -c 'trap \"\" TERM HUP; : > $1; sleep 1000' sh $1 & sleep 1000",
+      "(setsid sh -c '(trap \"\" TERM HUP; : > $1; exec sleep 1000) & exit' sh $1 &); sleep 1000",
+      "trap '' TERM INT HUP; : > $1; while :; do sleep 1000; done",
+      "setsid sh -c 'exec 0<&- 1>&- 2>&-; trap \"\" HUP TERM; : > $1; sleep 1000 & wait' sh $1 & sleep 1000",
+      "trap '' TERM; : > $1; while :; do setsid sh -c 'sleep 0.01 &' & sleep 0.005; done",
+      "setsid sh ./chain $1 & sleep 1000",
+      "trap '' TERM; setsid env -i sleep 1000 & : > $1; exit 0",
+  };
+  constexpr int kTrees = 100, kAtOnce = 10;
+  for (int first = 0; first < kTrees; first += kAtOnce) {
+    std::vector<Ulid> attempts;
+    std::vector<int> shims;
+    for (int i = first; i < first + kAtOnce; ++i) {
+      attempts.push_back(
+          Launch(Order({"/bin/sh", "-c", trees[i % std::size(trees)], "sh", "ready" + std::to_string(i)})));
+    }
+    for (int i = 0; i < kAtOnce; ++i) {
+      ASSERT_TRUE(Eventually([&] { return Exists(home_ + "/ready" + std::to_string(first + i)); }));
+      shims.push_back(ShimOf(attempts[i]));
+    }
+    for (const Ulid& attempt : attempts) engine_->Stop(attempt, {.reason = "x", .grace = milliseconds(1)});
+    for (int i = 0; i < kAtOnce; ++i) {
+      desk_->Wait<AttemptExited>(attempts[i]);
+      EXPECT_TRUE(FindMarked("TRAINYARD_ID=" + attempts[i].Text()).empty()) << "tree " << first + i;
+      EXPECT_TRUE(FindDescendants(shims[i]).empty());
+    }
+  }
+  EXPECT_TRUE(FindInFolder(home_).empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(Held, LocalEngineTest,

@@ -195,6 +195,10 @@ class ActOnTasks : public std::enable_shared_from_this<ActOnTasks> {
         act.first = self->selection_.first;
         act.ended = std::move(records);
         act.reply = [=](std::vector<ActAnswer> answers) {
+          // Without room on the disk nothing is done to any of them, which is said once.
+          if (self->answers_.empty() && !answers.empty() && !answers.front().done &&
+              StatusOf(answers.front().done.error()) == kNoRoom)
+            return self->call_->Refuse(answers.front().done.error());
           // Open when asked and gone when acted on: it has ended in between, and its record is in the store
           // now.
           std::vector<TaskId> missed;
@@ -245,10 +249,9 @@ class ActOnTasks : public std::enable_shared_from_this<ActOnTasks> {
   }
 
   void AddProblem(json::value id, const Error& error) {
-    items_.push_back(
-        json::object{{"id", std::move(id)},
-                     {"ok", false},
-                     {"problem", RenderProblem(StatusOf(error.code), error, call_->language())}});
+    items_.push_back(json::object{{"id", std::move(id)},
+                                  {"ok", false},
+                                  {"problem", RenderProblem(StatusOf(error), error, call_->language())}});
   }
 
   Api& api_;

@@ -13,6 +13,7 @@
 #include "http/testing.h"
 #include "msg/devices.h"
 #include "msg/outcome.h"
+#include "msg/store.h"
 #include "msg/why.h"
 
 namespace ty {
@@ -223,6 +224,23 @@ TEST_F(ApiTest, AnswersARepeatWith200AndTheEndedTasksName) {
   const Asked asked = Post("/api/v1/tasks", kTask, {{"Idempotency-Key", "k1"}});
   EXPECT_EQ(asked.status(), 200);
   EXPECT_EQ(asked.body().at("name").as_string(), "prep");
+}
+
+TEST_F(ApiTest, SaysWhenTheDiskHasNoRoomForAnythingNew) {
+  const Error low{Code::kUnavailable, msg::StoreLow{.folder = "/state", .room = 1000, .need = 2000}, {}};
+  backend_.receipt = Forward(low);
+  backend_.open[TaskId{3}] = MakeTask(3, "three");
+  backend_.act_on = [low](TaskId) { return Forward(low); };
+  backend_.act_on_device = [low](const std::string&) { return Forward(low); };
+  backend_.facts.home = "/state";
+  backend_.facts.yard.store = {.low = true, .room = 1000, .need = 2000};
+  for (const Asked& asked : {Post("/api/v1/tasks", R"({"command":["true"],"workdir":"/"})"),
+                             Post("/api/v1/tasks/hold", R"({"tasks":["3"]})"),
+                             Post("/api/v1/devices/hold", R"({"devices":["0"]})")}) {
+    EXPECT_EQ(asked.status(), 507);
+    EXPECT_EQ(asked.body().at("code").as_string(), "unavailable");
+  }
+  EXPECT_EQ(Get("/api/v1/status").body().at("read_only").at("id").as_string(), "store.low");
 }
 
 TEST_F(ApiTest, QueuesABulkAsOneSubmit) {

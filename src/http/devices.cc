@@ -79,10 +79,12 @@ void Api::ActOn(CallPtr call, DeviceVerb verb) {
     act.until = *until;
   }
   act.reply = [call](std::vector<std::pair<std::string, Status>> answers) {
+    if (!answers.empty() && !answers.front().second && StatusOf(answers.front().second.error()) == kNoRoom)
+      return call->Refuse(answers.front().second.error());
     json::array items;
     for (const auto& [device, done] : answers) {
       json::object item{{"device", ToJsonText(device)}, {"ok", done.has_value()}};
-      if (!done) item["problem"] = RenderProblem(StatusOf(done.error().code), done.error(), call->language());
+      if (!done) item["problem"] = RenderProblem(StatusOf(done.error()), done.error(), call->language());
       items.push_back(std::move(item));
     }
     call->Answer(json::object{{"items", std::move(items)}});

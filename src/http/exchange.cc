@@ -42,7 +42,7 @@ void Call::Answer(const boost::json::value& json, int status) {
 }
 
 void Call::Refuse(const Error& error) {
-  Answer(ProblemResponse(StatusOf(error.code), error, language()));
+  Answer(ProblemResponse(StatusOf(error), error, language()));
 }
 void Call::Refuse(int status, const Error& error) {
   Answer(ProblemResponse(status, error, language()));

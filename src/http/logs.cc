@@ -8,6 +8,7 @@
 #include <boost/json.hpp>
 #include <cstring>
 
+#include "base/log_gaps.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "http/api.h"
@@ -43,7 +44,7 @@ Result<UniqueFd> OpenPlain(const std::string& path) {
 }
 
 int StatusOfLog(const Error& error) {
-  return error.code == Code::kConflict ? 403 : StatusOf(error.code);
+  return error.code == Code::kConflict ? 403 : StatusOf(error);
 }
 
 int64_t SizeOf(int fd) {
@@ -88,6 +89,16 @@ std::string ReadRange(int fd, int64_t offset, size_t limit) {
   }
   bytes.resize(got);
   return bytes;
+}
+
+// What was removed from the log at `path`. To be asked after its bytes were read: a record comes before its
+// bytes go, so that zeros among them are always explained. The newest records cover what older ones said.
+LogGaps ReadGaps(const std::string& path) {
+  Result<UniqueFd> file = OpenPlain(AttemptPaths::GapsOf(path));
+  if (!file || !*file) return {};
+  const auto most = static_cast<int64_t>(kMostGapBytes), size = SizeOf(file->get());
+  const int64_t begin = std::max<int64_t>(0, size - most) / int64_t{kGapRecord} * int64_t{kGapRecord};
+  return DecodeGaps(ReadRange(file->get(), begin, static_cast<size_t>(std::min(size, most))));
 }
 
 }  // namespace
@@ -213,9 +224,12 @@ class LogFollower : public std::enable_shared_from_this<LogFollower> {
   void Give() {
     Response response;
     response.type = "application/octet-stream";
-    const int64_t begin = std::max<int64_t>(0, offset_);
+    int64_t begin = std::max<int64_t>(0, offset_);
+    LogGaps gaps;
     if (file_ && size_ > begin) {
       response.body = ReadRange(file_.get(), begin, static_cast<size_t>(std::min(limit_, size_ - begin)));
+      gaps = ReadGaps(LogPath(found_, Rank(), api_.settings_.home));
+      begin = LeaveOut(gaps, begin, response.body);
     }
     const bool ended = found_.number == 0 ? !found_.open : found_.ended;
     response.headers.emplace_back("X-Task", std::to_string(task_.value));
@@ -226,8 +240,22 @@ class LogFollower : public std::enable_shared_from_this<LogFollower> {
     }
     response.headers.emplace_back("X-Log-Offset", std::to_string(begin));
     response.headers.emplace_back("X-Log-Size", std::to_string(size_));
+    if (!gaps.empty()) response.headers.emplace_back("X-Log-Gaps", GapsText(gaps));
     response.headers.emplace_back("X-Log-Ended", ended ? "true" : "false");
     End([&] { call_->Answer(std::move(response)); });
+  }
+
+  // No answer has a byte of a gap: one that would begin in it begins behind it, one that would reach into it
+  // ends before it. Going on where the bytes end steps over it. Returns where they begin.
+  static int64_t LeaveOut(const LogGaps& gaps, int64_t begin, std::string& bytes) {
+    const LogGap* gap = GapFrom(gaps, begin);
+    if (gap != nullptr && gap->from <= begin) {
+      bytes.erase(0, static_cast<size_t>(gap->to - begin));
+      begin = gap->to;
+      gap = GapFrom(gaps, begin);
+    }
+    if (gap != nullptr) bytes.resize(std::min(bytes.size(), static_cast<size_t>(gap->from - begin)));
+    return begin;
   }
 
   // Every way out: the waits go, so that nothing keeps this alive.

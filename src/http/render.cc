@@ -6,6 +6,7 @@
 
 #include "base/paths.h"
 #include "base/text.h"
+#include "msg/store.h"
 
 namespace ty {
 
@@ -106,8 +107,10 @@ json::string ToJsonText(std::string_view bytes) {
   return json::string(IsUtf8(bytes) ? std::string(bytes) : Printable(bytes));
 }
 
-int StatusOf(Code code) {
-  switch (code) {
+int StatusOf(const Error& error) {
+  const std::string& id = error.message.id;
+  if (id == msg::StoreLow::kId || id == msg::StoreStuck::kId || id == msg::StoreDiskFull::kId) return kNoRoom;
+  switch (error.code) {
     case Code::kInvalid:
       return 422;
     case Code::kNotFound:
@@ -152,6 +155,8 @@ std::string_view StatusText(int status) {
       return "Request Header Fields Too Large";
     case 503:
       return "Service Unavailable";
+    case kNoRoom:
+      return "Insufficient Storage";
     default:
       return "Internal Server Error";
   }

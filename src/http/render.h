@@ -16,7 +16,8 @@
 
 namespace ty {
 
-int StatusOf(Code code);
+constexpr int kNoRoom = 507;
+int StatusOf(const Error& error);
 std::string_view StatusText(int status);
 
 // JSON must be UTF-8, whatever a script printed or a file is called: other bytes are made visible.

@@ -5,8 +5,17 @@
 #include "http/api.h"
 #include "http/body.h"
 #include "http/render.h"
+#include "msg/store.h"
 
 namespace ty {
+
+// Why nothing new is taken in; empty when all is well.
+static Message ReadOnlyReason(const YardFacts& facts) {
+  const StoreHealth& store = facts.yard.store;
+  if (store.stuck) return msg::StoreStuck{.folder = facts.home};
+  if (store.low) return msg::StoreLow{.folder = facts.home, .room = store.room, .need = store.need};
+  return {};
+}
 
 void Api::GetStatus(CallPtr call) {
   backend_.Look([this, call](YardFacts facts) {
@@ -14,26 +23,30 @@ void Api::GetStatus(CallPtr call) {
     for (const DeviceView& device : facts.devices)
       devices.emplace_back(RenderDevice(device, call->language()));
     const YardView& yard = facts.yard;
-    call->Answer(boost::json::object{{"pid", ::getpid()},
-                                     {"url", settings_.url()},
-                                     {"version", settings_.version},
-                                     {"instance", facts.instance},
-                                     {"owner", facts.owner},
-                                     {"home", facts.home},
-                                     {"started_at", FormatIso(settings_.started)},
-                                     {"language", call->language() == Language::kChinese ? "zh-CN" : "en"},
-                                     {"containment", yard.containment},
-                                     {"survives_logout", facts.survives_logout},
-                                     {"survives_reboot", facts.survives_reboot},
-                                     {"queue", {{"paused", yard.paused}}},
-                                     {"counts",
-                                      {{"waiting", yard.waiting - yard.held},
-                                       {"held", yard.held},
-                                       {"running", yard.running},
-                                       {"devices", yard.devices},
-                                       {"devices_free", yard.devices_free}}},
-                                     {"adopting", yard.adopting},
-                                     {"devices", std::move(devices)}});
+    call->Answer(boost::json::object{
+        {"pid", ::getpid()},
+        {"url", settings_.url()},
+        {"version", settings_.version},
+        {"instance", facts.instance},
+        {"owner", facts.owner},
+        {"home", facts.home},
+        {"started_at", FormatIso(settings_.started)},
+        {"language", call->language() == Language::kChinese ? "zh-CN" : "en"},
+        {"containment", yard.containment},
+        {"survives_logout", facts.survives_logout},
+        {"survives_reboot", facts.survives_reboot},
+        {"queue", {{"paused", yard.paused}}},
+        {"counts",
+         {{"waiting", yard.waiting - yard.held},
+          {"held", yard.held},
+          {"running", yard.running},
+          {"devices", yard.devices},
+          {"devices_free", yard.devices_free}}},
+        {"adopting", yard.adopting},
+        {"read_only", RenderMessage(ReadOnlyReason(facts), call->language())},
+        {"bad_backup", yard.store.bad_copy.empty() ? boost::json::value(nullptr)
+                                                   : boost::json::value(ToJsonText(yard.store.bad_copy))},
+        {"devices", std::move(devices)}});
   });
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/digest.h"
+#include "base/fail_point.h"
 #include "base/text.h"
 #include "http/api.h"
 #include "http/body.h"
@@ -167,6 +168,7 @@ void Api::SubmitTask(CallPtr call) {
             call->Answer(RenderReceipt(receipt, settings_.home, call->language()), 200);
           });
     };
+    FAIL_POINT("submit.received");
     backend_.Post(std::move(submit));
   };
 
@@ -285,6 +287,7 @@ class BulkSubmit final : public BodySink, public std::enable_shared_from_this<Bu
           json::object{{"count", count}, {"first", first.id.value}, {"last", first.id.value + count - 1}},
           first.repeated ? 200 : 201);
     };
+    FAIL_POINT("submit.bulk_received");
     api_.backend_.Post(std::move(submit));
   }
 
@@ -325,7 +328,7 @@ class BulkSubmit final : public BodySink, public std::enable_shared_from_this<Bu
   }
 
   void Refuse(int64_t line, Error error) {
-    const int status = StatusOf(error.code);
+    const int status = StatusOf(error);
     const std::string place = "/lines/" + std::to_string(line);
     error.field = place + error.field;
     json::object problem = RenderProblem(

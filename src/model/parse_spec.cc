@@ -234,6 +234,19 @@ Result<int64_t> Amount(const json::value& value, const Place& place) {
   return *bytes;
 }
 
+// Below this little is left to remove between the head and the tail that stay.
+constexpr int64_t kLeastLog = 32 << 20;
+
+Status ReadLogLimit(const json::value& value, const Place& place, TaskSpec& spec) {
+  Result<int64_t> bytes = Amount(value, place);
+  if (!bytes) return Forward(bytes.error());
+  if (*bytes < kLeastLog)
+    return Invalid(msg::SpecLogLimit{.what = place.Words(), .least = kLeastLog, .size = *bytes},
+                   place.Pointer());
+  spec.log_limit = *bytes;
+  return {};
+}
+
 // Text, or a number as YAML files have it.
 Status ReadShare(const json::value& value, const Place& place, TaskSpec& spec) {
   std::string text = Shown(value);
@@ -372,6 +385,9 @@ constexpr Word<RetryPolicy::On> kRetryOn[] = {{"table", RetryPolicy::On::kTable}
 constexpr Word<TaskSpec::GpuIds> kGpuIds[] = {{"uuid", TaskSpec::GpuIds::kUuid},
                                               {"index", TaskSpec::GpuIds::kIndex}};
 
+constexpr Word<StopTarget> kTargets[] = {
+    {"leader", StopTarget::kLeader}, {"group", StopTarget::kGroup}, {"all", StopTarget::kAll}};
+
 constexpr Setting kResources[] = {
     {"gpus", ReadGpus},
     {"cpus",
@@ -391,6 +407,7 @@ constexpr Setting kLimits[] = {
      [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.time_limit, Limit(v, p)); }},
     {"idle",
      [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.idle_limit, Limit(v, p)); }},
+    {"log", ReadLogLimit},
 };
 
 constexpr Setting kRetry[] = {
@@ -406,6 +423,8 @@ constexpr Setting kCheckpoint[] = {
     {"resume", [](const json::value& v, const Place& p,
                   TaskSpec& s) { return Put(s.resume_path, AbsolutePath(v, p)); }},
     {"signal", ReadSignal},
+    {"target", [](const json::value& v, const Place& p,
+                  TaskSpec& s) { return Put(s.stop_target, OneOf(v, p, kTargets)); }},
     {"grace", [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.grace, Length(v, p)); }},
 };
 

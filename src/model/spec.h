@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "model/lease.h"
+#include "model/signals.h"
 
 namespace ty {
 
@@ -65,10 +66,12 @@ struct TaskSpec {
   bool hold = false;
   std::optional<Time> begin;
   std::optional<Duration> time_limit, idle_limit;
-  int umask = 022;  // of the submitter: what the task's files may be to others
+  std::optional<int64_t> log_limit;  // bytes of each log kept on disk; not said: all of it
+  int umask = 022;                   // of the submitter: what the task's files may be to others
   RetryPolicy retry;
   std::string resume_path;  // checkpoint to start from, or empty
   int stop_signal = 15;
+  StopTarget stop_target = StopTarget::kGroup;
   Duration grace = seconds(60);  // between the stop signal and KILL
   std::vector<std::string> tags;
   Variables variables;    // on top of the environment

@@ -75,6 +75,7 @@ json::object LimitsToJson(const TaskSpec& spec) {
   json::object limits;
   if (spec.time_limit) limits["time"] = LengthToJson(*spec.time_limit);
   if (spec.idle_limit) limits["idle"] = LengthToJson(*spec.idle_limit);
+  if (spec.log_limit) limits["log"] = *spec.log_limit;
   return limits;
 }
 
@@ -92,6 +93,8 @@ json::object CheckpointToJson(const TaskSpec& spec) {
   json::object checkpoint;
   if (!spec.resume_path.empty()) checkpoint["resume"] = WordToJson(spec.resume_path);
   if (spec.stop_signal != usual.stop_signal) checkpoint["signal"] = SignalName(spec.stop_signal);
+  if (spec.stop_target != usual.stop_target)
+    checkpoint["target"] = spec.stop_target == StopTarget::kAll ? "all" : "leader";
   if (spec.grace != usual.grace) checkpoint["grace"] = LengthToJson(spec.grace);
   return checkpoint;
 }

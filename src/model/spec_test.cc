@@ -62,10 +62,12 @@ TaskSpec Everything() {
   spec.begin = ParseIso("2026-11-30T22:00:00.250Z");
   spec.time_limit = hours(36);
   spec.idle_limit = milliseconds(1500);
+  spec.log_limit = 3ll << 30;
   spec.retry = {2, RetryPolicy::On::kAny, Duration(1)};
   spec.umask = 077;
   spec.resume_path = "/ckpt/\xfe.pt";
   spec.stop_signal = 10;
+  spec.stop_target = StopTarget::kAll;
   spec.grace = seconds(0);
   spec.tags = {"night", "论文"};
   spec.variables = {{"LR", "1e-4"}, {"RAW", "\x80\x01"}, {"HF_TOKEN", "hf_x"}};
@@ -123,7 +125,10 @@ TEST(TaskSpec, ReadsEachFormOfASetting) {
   EXPECT_EQ(Parsed(R"("limits":{"time":"90m"})").time_limit, minutes(90));
   EXPECT_EQ(Parsed(R"("limits":{"time":90})").time_limit, seconds(90));
   EXPECT_EQ(Parsed(R"("limits":{"idle":0.5})").idle_limit, milliseconds(500));
+  EXPECT_EQ(Parsed(R"("limits":{"log":"2G"})").log_limit, 2ll << 30);
   EXPECT_EQ(Parsed(R"("checkpoint":{"signal":"SIGUSR1"})").stop_signal, 10);
+  EXPECT_EQ(Parsed(R"("checkpoint":{"target":"leader"})").stop_target, StopTarget::kLeader);
+  EXPECT_EQ(Parsed(R"("checkpoint":{"target":"group"})").stop_target, StopTarget::kGroup);
   EXPECT_EQ(Parsed(R"("checkpoint":{"signal":2,"grace":"5m"})").stop_signal, 2);
   EXPECT_EQ(Parsed(R"("after":[{"task":7}])").after,
             (std::vector<Dependency>{{TaskId{7}, Dependency::On::kOk}}));
@@ -192,6 +197,9 @@ TEST(TaskSpec, EveryFaultNamesItsFieldAndItsMessage) {
       {R"("limits":{"idle":"soon"})", "spec.duration at /limits/idle"},
       {R"("limits":{"idle":1e300})", "spec.duration at /limits/idle"},
       {R"("limits":{"wall":1})", "spec.unknown_key_alone at /limits/wall"},
+      {R"("limits":{"log":"31M"})", "spec.log_limit at /limits/log"},
+      {R"("limits":{"log":"much"})", "spec.bytes at /limits/log"},
+      {R"("checkpoint":{"target":"everybody"})", "spec.one_of at /checkpoint/target"},
       {R"("umask":"8")", "spec.umask at /umask"},
       {R"("umask":22)", "spec.umask at /umask"},
       {R"("umask":"7777")", "spec.umask at /umask"},
@@ -290,7 +298,7 @@ TEST(TaskSpec, WhatTheKernelCannotTakeIsRefused) {
 
 TEST(TaskSpec, AnUnknownKeyNamesTheNearestOrAllThereAre) {
   EXPECT_EQ(Argument(Parse(With(R"("prioritty":1)")), "nearest"), "priority");
-  EXPECT_EQ(Argument(Parse(With(R"("limits":{"wall":1})")), "known"), "time, idle");
+  EXPECT_EQ(Argument(Parse(With(R"("limits":{"wall":1})")), "known"), "time, idle, log");
   EXPECT_EQ(Argument(Parse(With(R"("\u001b[2J":1)")), "key"), "\\x1b[2J");
 }
 

@@ -283,6 +283,7 @@ class Watch final : public DeviceWatch {
     report.at = FromNanos(WallNanos());
     report.state = state_;
     report.detail = detail_;
+    report.asked = wish_now_.elsewhere;
     for (const std::string& device : wish_now_.elsewhere) {
       if (auto holder = FindHostHolder(device, settings_.instance, settings_.lease_folder))
         report.elsewhere.emplace_back(device, std::move(*holder));

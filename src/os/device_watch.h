@@ -107,6 +107,7 @@ struct DeviceReport {
                                        // other than kGood: cards on the bus, unreadable
   std::vector<DeviceXid> xids;         // new since the last report
   bool lists_trusted = false;          // process lists are complete: our PID namespace is the host's
+  std::vector<std::string> asked;      // devices whose host lease was looked at
   std::vector<std::pair<std::string, HostHolder>> elsewhere;  // by device id, of those asked for
   std::vector<AttemptMemory> memory;                          // of those asked for
 };

@@ -148,5 +148,10 @@ TEST(SystemClock, TellsTheTimeOfTheWallClock) {
   EXPECT_GT(first, FromNanos(1'600'000'000'000'000'000));
 }
 
+TEST(SystemClock, IsNotAheadOfTheWallClockUntilThatIsSet) {
+  SystemClock clock;
+  EXPECT_EQ(clock.Ahead(), Duration{});
+}
+
 }  // namespace
 }  // namespace ty

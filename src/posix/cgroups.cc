@@ -1,6 +1,7 @@
 #include "posix/cgroups.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -104,12 +105,20 @@ void Cgroup::Kill() const {
 int Cgroup::OomKills() const {
   if (path.empty()) return 0;
   for (const char* file : {"/memory.events", "/memory.oom_control"}) {
-    const auto text = ReadFile(path + file, 4096);
-    if (!text) continue;
-    const size_t at = ("\n" + *text).find("\noom_kill ");
-    if (at != std::string::npos) return atoi(text->c_str() + at + 9);
+    if (const int kills = OomKillsIn(path + file); kills > 0) return kills;
   }
   return 0;
+}
+
+int OomKillsIn(const std::string& file) {
+  const auto opened = OpenAt(AT_FDCWD, file.c_str(), O_RDONLY);
+  return opened ? OomKillsIn(opened->get()) : 0;
+}
+
+int OomKillsIn(int file) {
+  const std::string text = "\n" + ReadAllAt(file, 4096).value_or("");
+  const size_t at = text.find("\noom_kill ");
+  return at == std::string::npos ? 0 : atoi(text.c_str() + at + 10);
 }
 
 }  // namespace ty

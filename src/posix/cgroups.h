@@ -32,6 +32,12 @@ struct Cgroup {
   int OomKills() const;  // of this leaf, where its memory is counted; else 0
 };
 
+// The file that counts OOM kills of the memory cgroup this process is in, mostly its container's; empty where
+// nothing counts them. And what such a file says; 0 when it cannot be read.
+std::string FindOomCounter();
+int OomKillsIn(const std::string& file);
+int OomKillsIn(int file);  // an open one, again and again
+
 // Where this machine lets us keep our trees.
 struct CgroupRoot {
   Containment kind = Containment::kSubreaper;

@@ -27,7 +27,7 @@ Cgroup CgroupRoot::Attempt(std::string_view ulid) const {
 namespace {
 
 struct Mounts {
-  std::string cgroup2, freezer;
+  std::string cgroup2, freezer, memory;
 };
 
 // Mount points of the hierarchies, from /proc/self/mounts: "cgroup2 /sys/fs/cgroup cgroup2 rw,… 0 0".
@@ -49,19 +49,28 @@ Mounts FindMounts() {
     const std::string words = "," + line.substr(options + 1, line.find(' ', options + 1) - options - 1) + ",";
     if (kind == "cgroup" && found.freezer.empty() && words.find(",freezer,") != std::string::npos)
       found.freezer = where;
+    if (kind == "cgroup" && found.memory.empty() && words.find(",memory,") != std::string::npos)
+      found.memory = where;
   }
   return found;
 }
 
-// The path of our own cgroup v2 below its mount: the line "0::/user.slice/…".
+// The path of our own cgroup below its mount, from the line that ends so before it: "0::/user.slice/…" has
+// "0::" for cgroup v2, "4:memory:/…" has ":memory:".
+std::string OwnCgroup(std::string_view hierarchy) {
+  const std::string text = ReadFile("/proc/self/cgroup", 64 * 1024).value_or("");
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    const std::string line = text.substr(at, end - at);
+    at = end + 1;
+    const size_t slash = line.find('/');
+    if (slash == std::string::npos || !line.substr(0, slash).ends_with(hierarchy)) continue;
+    return line.substr(slash) == "/" ? "" : line.substr(slash);
+  }
+  return "";
+}
 std::string OwnCgroup2() {
-  const auto text = ReadFile("/proc/self/cgroup", 64 * 1024);
-  if (!text) return "";
-  const std::string lines = "\n" + *text;
-  const size_t at = lines.find("\n0::");
-  if (at == std::string::npos) return "";
-  const std::string path = lines.substr(at + 4, lines.find('\n', at + 4) - at - 4);
-  return path == "/" ? "" : path;
+  return OwnCgroup("0::");
 }
 
 // A user's own service manager ends everything in its tree at logout, unless the user lingers.
@@ -124,6 +133,21 @@ bool TryRoot(const CgroupRoot& root) {
 }
 
 }  // namespace
+
+std::string FindOomCounter() {
+  const Mounts mounts = FindMounts();
+  // In a container the path may be that of the host, which cannot be seen from inside: its mount is ours
+  // then.
+  const auto find = [](const std::string& mount, std::string path, const char* file) -> std::string {
+    if (mount.empty()) return "";
+    for (;; path.resize(path.rfind('/'))) {
+      if (Exists(mount + path + file)) return mount + path + file;
+      if (path.empty()) return "";
+    }
+  };
+  const std::string v1 = find(mounts.memory, OwnCgroup(":memory:"), "/memory.oom_control");
+  return v1.empty() ? find(mounts.cgroup2, OwnCgroup2(), "/memory.events") : v1;
+}
 
 std::vector<CgroupRoot> KnownCgroupRoots(std::string_view instance) {
   const Mounts mounts = FindMounts();

@@ -250,10 +250,11 @@ Message Explain(const View& view, const Task& task, const std::vector<OpenDepend
     return msg::WhyHeld{.task = std::to_string(task.id.value)};
   }
   if (!open.empty()) return WaitsFor(view, open);
-  if (task.begin && *task.begin > now && (!task.not_before || *task.not_before <= *task.begin)) {
+  const Time wall = now + view.wall_ahead;
+  if (task.begin && *task.begin > wall && (!task.not_before || *task.not_before <= *task.begin)) {
     return msg::WhyBegin{.at = *task.begin};
   }
-  if (task.not_before && *task.not_before > now) return msg::WhyRetryAt{.at = *task.not_before};
+  if (task.not_before && *task.not_before > wall) return msg::WhyRetryAt{.at = *task.not_before};
   if (view.paused) return msg::WhyPaused{};
   const ReadyTask ready = ReadyOf(task);
   const Need need = NeedOf(ready);

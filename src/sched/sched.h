@@ -52,6 +52,7 @@ struct View {
   std::function<std::string(TaskId)> name;  // "12 (seven)", for reasons; empty: the number alone
   // Why nobody knows how many GPUs there are: the reason for tasks that need more than the rows there are.
   std::optional<Message> trouble = {};
+  Duration wall_ahead{};  // of the wall clock, on which people name times, before `now`
 };
 
 struct Decision {

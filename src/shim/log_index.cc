@@ -13,7 +13,7 @@
 namespace ty {
 
 namespace {
-constexpr int64_t kPace = 1'000'000'000;
+constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 }  // namespace
 
@@ -27,7 +27,8 @@ bool LogIndex::Log::Grew() {
 void LogIndex::Open(int folder, const std::vector<int>& logs) {
   folder_ = folder;
   last_growth_ = MonotonicNanos();
-  last_look_ = last_growth_ - kPace;
+  last_look_ = last_growth_ - pace_;
+  last_record_ = last_growth_ - kSecond;
   watch_.Reset(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   for (const int fd : logs) {
     (void)logs_.emplace_back(Log{fd}).Grew();
@@ -37,14 +38,14 @@ void LogIndex::Open(int folder, const std::vector<int>& logs) {
   }
 }
 
-// Having looked, we look away for a second: the kernel folds the writes of that time into one event.
+// Having looked, we look away for a while: the kernel folds the writes of that time into one event.
 int LogIndex::WatchFd(int64_t now) const {
-  return watch_ && now >= last_look_ + kPace ? watch_.get() : -1;
+  return watch_ && now >= last_look_ + pace_ ? watch_.get() : -1;
 }
 
 int64_t LogIndex::NextLook(int64_t now) const {
-  if (!watch_) return last_look_ + kPace;  // no inotify to be had: look once a second
-  return now < last_look_ + kPace ? last_look_ + kPace : kNever;
+  if (!watch_) return last_look_ + pace_;  // no inotify to be had: look each time
+  return now < last_look_ + pace_ ? last_look_ + pace_ : kNever;
 }
 
 void LogIndex::Look(int64_t now) {
@@ -56,7 +57,11 @@ void LogIndex::Look(int64_t now) {
   for (size_t i = 0; i < logs_.size(); ++i) {
     if (!logs_[i].Grew()) continue;
     last_growth_ = now;
-    if (i == 0) Record();
+    unrecorded_ |= i == 0;
+  }
+  if (unrecorded_ && now >= last_record_ + kSecond) {
+    last_record_ = now;
+    Record();
   }
 }
 
@@ -67,12 +72,14 @@ void LogIndex::Record() {
     index_ = std::move(*opened);
   }
   const uint64_t record[2] = {logs_[0].size, static_cast<uint64_t>(WallNanos())};
+  unrecorded_ = false;
   // A full disk costs the index, never the task.
   (void)!::write(index_.get(), record, sizeof record);
 }
 
 void LogIndex::Finish() {
-  if (!logs_.empty() && logs_[0].Grew()) Record();
+  for (size_t i = 0; i < logs_.size(); ++i) unrecorded_ |= logs_[i].Grew() && i == 0;
+  if (unrecorded_) Record();
 }
 
 }  // namespace ty

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/fail_point.h"
 #include "posix/fd.h"
 #include "shim/supervisor.h"
 #include "wire/spec.h"
@@ -32,7 +33,7 @@ void CleanDescriptors(int link, int leases) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv, char** environment) {
   if (argc < 2 || argc > 4) {
     constexpr char kUsage[] = "trainyard-shim is started by trainyard: trainyard-shim FOLDER [FD [LEASES]]\n";
     (void)!::write(2, kUsage, sizeof kUsage - 1);
@@ -42,6 +43,8 @@ int main(int argc, char** argv) {
   if (argc >= 3 && (link < 3 || link >= ty::wire::kFirstLease)) return 2;
   if (leases < 0 || leases > 4096) return 2;
   CleanDescriptors(link, leases);
+  // Nothing is there but when fail points are armed.
+  if (environment[0] != nullptr) ty::ArmFailPoints(getenv("TRAINYARD_FAIL"));
   ty::Supervisor supervisor(argv[1], ty::UniqueFd(link), leases);
   // No destructors: the lock goes with the process, not before it.
   ::_exit(supervisor.Run());

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 
+#include "base/fail_point.h"
 #include "posix/clocks.h"
 #include "posix/files.h"
 #include "posix/locks.h"
@@ -29,7 +30,6 @@ constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kMillisecond = 1'000'000;
 constexpr int64_t kLeftoverGrace = 5 * kSecond;  // contracts C16
 constexpr int64_t kRanksGrace = 30 * kSecond;    // at most, for the other ranks once one has failed
-constexpr int64_t kUnkillableAfter = 30 * kSecond;
 constexpr size_t kSpecLimit = 64 << 20;
 constexpr size_t kClientLimit = 16;
 
@@ -52,20 +52,25 @@ int Supervisor::Run() {
   IgnoreSignals();
   ::umask(077);
   ::setsid();
+  FAIL_POINT("shim.launch.begun");
   auto folder = OpenFolder(folder_path_);
   if (!folder) return Refuse("folder", folder.error());
   folder_ = std::move(*folder);
   if (::chdir("/") != 0) return Refuse("folder", errno);
 
   if (!TakeSlot()) return 0;  // somebody else is deciding about this attempt
+  FAIL_POINT("shim.launch.locked");
   if (!ReadSpec()) return Refuse("spec", EBADMSG);
   if (spec_.uid != static_cast<int64_t>(::geteuid())) return Refuse("user", EPERM);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   ProtectFromOom();
+  FAIL_POINT("shim.launch.spec_read");
   OpenLogs();
   OpenControl();
+  FAIL_POINT("shim.launch.undecided");
   if (!SayGo()) return errno == EEXIST ? 0 : Refuse("decision", errno);
 
+  FAIL_POINT("shim.launch.decided");
   Start();
   while (!gone_) Supervise();
   return Finish();
@@ -109,6 +114,7 @@ void Supervisor::OpenLogs() {
       failed_errno_ = log.error();
       return;
     }
+    rooms_.emplace_back(folder_.get(), log->get(), name, spec_.log_limit);
     logs_.push_back(std::move(*log));
   }
 }
@@ -148,11 +154,8 @@ void Supervisor::Start() {
   ::sigprocmask(SIG_BLOCK, &child, nullptr);
   child_signal_.Reset(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
 
-  // The other ranks' logs are watched where it matters whether anybody still speaks.
   std::vector<int> logs;
-  for (const UniqueFd& log : logs_) {
-    if (logs.empty() || spec_.idle_limit_ms) logs.push_back(log.get());
-  }
+  for (const UniqueFd& log : logs_) logs.push_back(log.get());
   index_.Open(folder_.get(), logs);
   record_.began_ns = WallNanos();
   boot_began_ = BootNanos();
@@ -167,20 +170,25 @@ void Supervisor::Start() {
     gone_ = true;
     return;
   }
+  FAIL_POINT("shim.launch.forked");
   // What only the start needed; a recorded shell can be large.
   std::vector<std::string>().swap(spec_.environment);
   std::vector<std::string>().swap(spec_.argv);
   std::vector<wire::ShimSpec::Rank>().swap(spec_.ranks);
+  FAIL_POINT("shim.run.unrecorded");
   WriteRecord();
+  FAIL_POINT("shim.run.recorded");
   wire::News news;
   news.kind = wire::NewsKind::kStarted;
   news.record = record_;
   Tell(news);
+  FAIL_POINT("shim.run.told");
 }
 
 StartFailure Supervisor::StartLeaders() {
   Birthplace birthplace(spec_, oom_score_, leases_);
   if (const StartFailure failure = birthplace.Prepare(); failure.error != 0) return failure;
+  FAIL_POINT("shim.launch.cgroup_made");
   if (leaders_.size() > 1) ends_.Reset(::epoll_create1(EPOLL_CLOEXEC));
   for (size_t rank = 0; rank < leaders_.size(); ++rank) {
     auto started = birthplace.Start(rank, logs_[rank].get());
@@ -235,7 +243,7 @@ void Supervisor::Wait(int64_t now) {
     }
     ReapChildren();
   }
-  if (waiting[2].revents != 0) LookAtLog(MonotonicNanos());
+  if (waiting[2].revents != 0) LookAtLogs(MonotonicNanos());
   for (size_t i = clients_.size(); i-- > 0;) {
     if (waiting[3 + i].revents != 0) ServeClient(i);
   }
@@ -259,9 +267,18 @@ void Supervisor::ReapChildren() {
   }
   // As a subreaper we inherit every orphan: no child left means no descendant left.
   if (childless_) {
-    record_.oom_kills = tree_.leaf().OomKills();
+    CountOomKills();
     gone_ = tree_.Gone();
   }
+}
+
+// Where the leaf's memory is not counted by itself, a KILL that is nobody's we know of may still have been
+// the kernel's for want of memory: then somebody was killed for that around us while we ran.
+void Supervisor::CountOomKills() {
+  record_.oom_kills = tree_.leaf().OomKills();
+  const bool by_whom = record_.killed || record_.stopped_by != wire::StoppedBy::kNobody;
+  if (record_.signal != SIGKILL || by_whom || spec_.oom_counter.empty()) return;
+  record_.oom_kills_nearby = std::max(OomKillsIn(spec_.oom_counter) - spec_.oom_kills_before, 0);
 }
 
 // Of two ranks that end in the same moment the kernel's wait gives the one that was started first; epoll
@@ -300,6 +317,7 @@ void Supervisor::EndLeader(size_t rank, int status) {
   if (record_.exec_errno != 0) return;  // it was killed because another could not be started
 
   const int64_t now = MonotonicNanos();
+  FAIL_POINT("shim.exit.reaped");
   const bool failed = end.exit_code != 0, first = !record_.signal && record_.exit_code.value_or(0) == 0;
   if (first) {
     record_.exit_code = end.exit_code;
@@ -323,8 +341,8 @@ void Supervisor::EndLeader(size_t rank, int status) {
 // Not a stop that anybody ordered: no stop file, and the outcome stays that of the rank that failed.
 void Supervisor::StopOtherRanks(int64_t now) {
   Thaw();
-  SignalGroups(SIGTERM);
-  SignalGroups(SIGCONT);
+  Signal(wire::Target::kGroup, SIGTERM);
+  Signal(wire::Target::kGroup, SIGCONT);
   stage_ = Stage::kTerminated;
   const int64_t grace = std::clamp<int64_t>(spec_.grace_ms, 0, kRanksGrace / kMillisecond) * kMillisecond;
   kill_grace_ = std::min(grace, kLeftoverGrace);
@@ -360,10 +378,10 @@ void Supervisor::CarryOut(const wire::Order& order, wire::News& answer) {
       answer.unkillable = unkillable_;
       return;
     case wire::Verb::kStop:
-      Stop(wire::StoppedBy::kOrder, order.reason, order.signal, order.grace_ms);
+      Stop(wire::StoppedBy::kOrder, order.reason, {order.signal, order.target, order.grace_ms});
       return;
     case wire::Verb::kSignal:
-      SignalGroups(order.signal);
+      Signal(wire::Target::kGroup, order.signal);
       return;
     case wire::Verb::kFreeze:
       answer.error = Freeze(order.deadline_ms);
@@ -402,14 +420,24 @@ int64_t Supervisor::NextTimer(int64_t now) const {
   return next;
 }
 
-void Supervisor::LookAtLog(int64_t now) {
+void Supervisor::LookAtLogs(int64_t now) {
   const int64_t before = index_.last_growth();
   index_.Look(now);
-  if (index_.last_growth() != before) thawed_output_ = ThawedClock(now);
+  if (index_.last_growth() == before) return;
+  thawed_output_ = ThawedClock(now);
+  index_.SetPace(MakeRoom(now));
+}
+
+int64_t Supervisor::MakeRoom(int64_t now) {
+  int64_t pace = kSecond;
+  for (size_t rank = 0; rank < rooms_.size(); ++rank) {
+    pace = std::min(pace, rooms_[rank].Look(index_.SizeOf(rank), now));
+  }
+  return pace;
 }
 
 void Supervisor::HandleTimers(int64_t now) {
-  if (index_.NextLook(now) <= now) LookAtLog(now);
+  if (index_.NextLook(now) <= now) LookAtLogs(now);
   if (thaw_at_ <= now) Thaw();
   CheckLimits(now);
   if (ladder_at_ <= now) ClimbLadder(now);
@@ -423,29 +451,33 @@ void Supervisor::CheckLimits(int64_t now) {
     return spec_.idle_limit_ms && clock - thawed_output_ >= *spec_.idle_limit_ms * kMillisecond;
   };
   if (spec_.time_limit_ms && clock - thawed_began_ >= *spec_.time_limit_ms * kMillisecond) {
-    Stop(wire::StoppedBy::kTimeLimit, "time limit", spec_.stop_signal, spec_.grace_ms);
+    Stop(wire::StoppedBy::kTimeLimit, "time limit", AskingAtLimits());
   } else if (silent_too_long()) {
-    LookAtLog(now);  // it may have spoken while we looked away
+    LookAtLogs(now);  // it may have spoken while we looked away
     if (!silent_too_long()) return;
-    Stop(wire::StoppedBy::kIdleLimit, "idle limit", spec_.stop_signal, spec_.grace_ms);
+    Stop(wire::StoppedBy::kIdleLimit, "idle limit", AskingAtLimits());
   }
 }
 
 // The ladder: stop file and signal, grace, TERM, KILL. A second order may only hurry it.
-void Supervisor::Stop(wire::StoppedBy who, std::string_view reason, int signal, int64_t grace_ms) {
+void Supervisor::Stop(wire::StoppedBy who, std::string_view reason, const Asking& asking) {
   const int64_t now = MonotonicNanos();
-  const int64_t grace = std::clamp<int64_t>(grace_ms, 0, 7 * 24 * 3'600'000LL) * kMillisecond;
+  const int64_t grace = std::clamp<int64_t>(asking.grace_ms, 0, 7 * 24 * 3'600'000LL) * kMillisecond;
   if (stage_ == Stage::kKilled) return;
   if (stage_ != Stage::kRunning || leading_ == 0) {
     ladder_at_ = std::min(ladder_at_, now + grace);
+    leftover_grace_ = std::min(leftover_grace_, grace);
     return;
   }
   record_.stopped_by = who;
+  FAIL_POINT("shim.stop.asked");
   WriteStopFile(reason);
+  FAIL_POINT("shim.stop.file_made");
   Thaw();
-  SignalGroups(signal);
-  SignalGroups(SIGCONT);
-  stage_ = signal == SIGTERM ? Stage::kTerminated : Stage::kAsked;
+  target_ = asking.target;
+  Signal(target_, asking.signal);
+  Signal(target_, SIGCONT);
+  stage_ = asking.signal == SIGTERM ? Stage::kTerminated : Stage::kAsked;
   kill_grace_ = std::min(grace, kLeftoverGrace);
   ladder_at_ = now + grace;
 }
@@ -457,28 +489,24 @@ void Supervisor::WriteStopFile(std::string_view reason) {
   }
 }
 
-// Each leader's group; its number is the leader's and nobody else's as long as we have not reaped it.
-void Supervisor::SignalGroups(int signal) {
+// A group's number is its leader's and nobody else's as long as we have not reaped that.
+void Supervisor::Signal(wire::Target target, int signal) {
   if (signal <= 0) return;
+  if (target == wire::Target::kAll) return tree_.Signal(signal);
   for (const Leader& leader : leaders_) {
-    if (leader.pid != 0 && ::kill(-leader.pid, signal) != 0) ::kill(leader.pid, signal);
+    if (leader.pid == 0) continue;
+    if (target == wire::Target::kLeader || ::kill(-leader.pid, signal) != 0) ::kill(leader.pid, signal);
   }
 }
 
 void Supervisor::ClimbLadder(int64_t now) {
   switch (stage_) {
     case Stage::kRunning:  // the leader is gone and left children
-      kill_grace_ = kLeftoverGrace;
+      kill_grace_ = leftover_grace_;
       [[fallthrough]];
     case Stage::kAsked:
       Thaw();
-      if (leading_ > 0) {
-        SignalGroups(SIGTERM);
-        SignalGroups(SIGCONT);
-      } else {
-        tree_.Signal(SIGTERM);
-        tree_.Signal(SIGCONT);
-      }
+      for (const int signal : {SIGTERM, SIGCONT}) Signal(leading_ > 0 ? target_ : wire::Target::kAll, signal);
       stage_ = Stage::kTerminated;
       ladder_at_ = now + kill_grace_;
       return;
@@ -490,17 +518,20 @@ void Supervisor::ClimbLadder(int64_t now) {
 }
 
 void Supervisor::Kill(int64_t now) {
-  if (stage_ != Stage::kKilled) {
+  const bool again = stage_ == Stage::kKilled;
+  if (!again) {
     Thaw();
     stage_ = Stage::kKilled;
     record_.killed = true;
     killed_at_ = now;
     kill_pause_ = 20 * kMillisecond;
   }
-  tree_.Kill();
+  FAIL_POINT("shim.stop.killing");
+  tree_.Kill(again);
+  FAIL_POINT("shim.stop.killed");
   kill_pause_ = std::min(kill_pause_ * 2, kSecond);
   ladder_at_ = now + kill_pause_;
-  if (unkillable_ || now < killed_at_ + kUnkillableAfter) return;
+  if (unkillable_ || now < killed_at_ + spec_.unkillable_ms * kMillisecond) return;
   unkillable_ = true;
   wire::News news;
   news.kind = wire::NewsKind::kUnkillable;
@@ -517,7 +548,9 @@ int Supervisor::Freeze(int64_t deadline_ms) {
     thaw_at_ = deadline;
     return 0;
   }
+  FAIL_POINT("shim.freeze.asked");
   if (auto frozen = tree_.Freeze(true); !frozen) return frozen.error();
+  FAIL_POINT("shim.freeze.frozen");
   frozen_at_ = now;
   thaw_at_ = deadline;
   wire::News news;
@@ -528,7 +561,9 @@ int Supervisor::Freeze(int64_t deadline_ms) {
 
 void Supervisor::Thaw() {
   if (frozen_at_ == 0) return;
+  FAIL_POINT("shim.freeze.thawing");
   (void)tree_.Freeze(false);
+  FAIL_POINT("shim.freeze.thawed");
   frozen_before_ += MonotonicNanos() - frozen_at_;
   frozen_at_ = 0;
   thaw_at_ = kNever;
@@ -549,7 +584,9 @@ void Supervisor::WriteRecord() {
 }
 
 int Supervisor::Finish() {
+  FAIL_POINT("shim.exit.tree_gone");
   index_.Finish();
+  (void)MakeRoom(MonotonicNanos());
   rusage used;
   if (::getrusage(RUSAGE_CHILDREN, &used) == 0) {
     record_.cpu_ms = (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000 +
@@ -558,14 +595,17 @@ int Supervisor::Finish() {
   record_.state = wire::SlotState::kExited;
   record_.ended_ns = record_.began_ns + (BootNanos() - boot_began_);
   WriteRecord();
+  FAIL_POINT("shim.exit.recorded");
   // The tree is gone: whoever hears so may take the cards at once.
   for (int lease = 0; lease < leases_; ++lease) ::close(wire::kFirstLease + lease);
   wire::News news;
   news.kind = wire::NewsKind::kExited;
   news.record = record_;
   Tell(news);
+  FAIL_POINT("shim.exit.told");
   // Told first: the daemon's commit and this sync overlap.
   ::fdatasync(slot_.get());
+  FAIL_POINT("shim.exit.synced");
   return 0;
 }
 

@@ -22,6 +22,7 @@
 #include "posix/fd.h"
 #include "shim/child.h"
 #include "shim/log_index.h"
+#include "shim/log_room.h"
 #include "shim/tree.h"
 #include "wire/control.h"
 #include "wire/slot.h"
@@ -62,17 +63,25 @@ class Supervisor {
   void Wait(int64_t now);
   void ReapChildren();
   void ReapByTime();
+  void CountOomKills();
   void Reaped(pid_t pid, int status);
   void EndLeader(size_t rank, int status);
   void StopOtherRanks(int64_t now);
   void ServeClient(size_t index);
   void CarryOut(const wire::Order& order, wire::News& answer);
-  void LookAtLog(int64_t now);
+  void LookAtLogs(int64_t now);
+  int64_t MakeRoom(int64_t now);  // for the logs; returns when to look again, in nanoseconds
   void HandleTimers(int64_t now);
   void CheckLimits(int64_t now);
-  void Stop(wire::StoppedBy who, std::string_view reason, int signal, int64_t grace_ms);
+  struct Asking {  // how a stop is asked for
+    int signal = 15;
+    wire::Target target = wire::Target::kGroup;
+    int64_t grace_ms = 0;
+  };
+  Asking AskingAtLimits() const { return {spec_.stop_signal, spec_.stop_target, spec_.grace_ms}; }
+  void Stop(wire::StoppedBy who, std::string_view reason, const Asking& asking);
   void WriteStopFile(std::string_view reason);
-  void SignalGroups(int signal);
+  void Signal(wire::Target target, int signal);
   void ClimbLadder(int64_t now);
   void Kill(int64_t now);
   int Freeze(int64_t deadline_ms);  // errno
@@ -90,6 +99,7 @@ class Supervisor {
   wire::ShimSpec spec_;
   Tree tree_{Cgroup{}};
   LogIndex index_;
+  std::vector<LogRoom> rooms_;  // one a log
   wire::SlotRecord record_;
   const int leases_;
   std::string oom_score_;         // ours before we lowered it; the task gets it back
@@ -103,8 +113,10 @@ class Supervisor {
   bool gone_ = false;       // and nobody is inside the cgroup
   int64_t boot_began_ = 0;  // boot clock; all other times are monotonic
   Stage stage_ = Stage::kRunning;
-  int64_t ladder_at_ = kNever;  // the next step
-  int64_t kill_grace_ = 0;      // between TERM and KILL
+  int64_t ladder_at_ = kNever;                  // the next step
+  wire::Target target_ = wire::Target::kGroup;  // of the stop under way
+  int64_t leftover_grace_ = 5'000'000'000;  // for those a leader left behind (contracts C16); orders hurry it
+  int64_t kill_grace_ = 0;                  // between TERM and KILL
   int64_t killed_at_ = 0, kill_pause_ = 0;
   bool unkillable_ = false;
   int64_t frozen_at_ = 0;  // 0: not frozen

@@ -73,8 +73,10 @@ void Tree::Signal(int signal) const {
   for (const Process& process : FindDescendants(::getpid())) (void)SignalProcess(process, signal);
 }
 
-void Tree::Kill() const {
+void Tree::Kill(bool again) const {
   leaf_.Kill();
+  // What stands still has no children behind our back.
+  if (!leaf_ && again) StopAll();
   // Besides the cgroup: somebody may have walked out of it. Those killed above are zombies now or about to
   // be.
   Signal(SIGKILL);

@@ -12,7 +12,8 @@ class Tree {
 
   const Cgroup& leaf() const { return leaf_; }
   void Signal(int signal) const;
-  void Kill() const;                    // one round; call again until it is gone
+  // One round; call again until it is gone. `again`: quicker than whatever forks faster than a round takes.
+  void Kill(bool again) const;
   SysStatus Freeze(bool frozen) const;  // on an error nothing is frozen
   // To ask once no child is left to be reaped: takes the cgroup away, which only works when nobody is inside.
   bool Gone() const;

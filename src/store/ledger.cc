@@ -1,5 +1,7 @@
 #include "store/ledger.h"
 
+#include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
@@ -19,8 +21,8 @@ struct Order {
 
 class ThreadedStore final : public Store {
  public:
-  explicit ThreadedStore(std::unique_ptr<Ledger> ledger)
-      : ledger_(std::move(ledger)), thread_([this] { Work(); }) {}
+  ThreadedStore(std::unique_ptr<Ledger> ledger, Duration look_every)
+      : ledger_(std::move(ledger)), look_every_(look_every), thread_([this] { Run(); }) {}
 
   ~ThreadedStore() override {
     {
@@ -45,6 +47,8 @@ class ThreadedStore final : public Store {
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   void Take(Order order) {
     {
       std::lock_guard lock(mutex_);
@@ -53,52 +57,96 @@ class ThreadedStore final : public Store {
     arrived_.notify_one();
   }
 
-  void Work() {
-    bool rested = true;
-    while (std::optional<std::vector<Order>> orders = Await(rested)) {
-      rested = orders->empty();
-      if (rested)
-        ledger_->Rest();
-      else
+  void Run() {
+    bool rested = true, working = false;
+    Clock::time_point look_at = Clock::now() + look_every_;
+    while (true) {
+      const Duration rest_left = rested ? look_every_ : Duration(kRestAfter);
+      const Duration patience = working ? Duration{} : std::min<Duration>(rest_left, look_at - Clock::now());
+      std::optional<std::vector<Order>> orders = Await(patience);
+      if (!orders) break;
+      const bool idle = orders->empty();
+      if (!idle) {
         Serve(std::move(*orders));
+        rested = false;
+      }
+      if (Clock::now() >= look_at) {
+        look_at = Clock::now() + look_every_;
+        ledger_->Look();
+        if (!kept_.empty()) Serve({});
+        working = true;
+      } else if (idle && !rested && !working) {
+        ledger_->Rest();
+        rested = true;
+      }
+      if (working) working = ledger_->Work();
     }
+    GiveUpKept();
   }
 
-  // Whatever has arrived; what arrives meanwhile is the next group. Empty when it is time to rest, nothing
-  // when the store closes and all is done.
-  std::optional<std::vector<Order>> Await(bool rested) {
+  // Whatever has arrived; what arrives meanwhile is the next group. Empty when nothing has for so long,
+  // nothing when the store closes and all is done.
+  std::optional<std::vector<Order>> Await(Duration patience) {
     std::unique_lock lock(mutex_);
     const auto something = [this] { return !orders_.empty() || closing_; };
-    if (rested)
-      arrived_.wait(lock, something);
-    else
-      arrived_.wait_for(lock, kRestAfter, something);
+    if (patience > Duration{}) arrived_.wait_for(lock, patience, something);
     if (orders_.empty() && closing_) return std::nullopt;
     return std::exchange(orders_, {});
   }
 
   // All batches are one commit. A read sees every batch handed over before it; it may see some handed over
-  // later, so reads never cut a group in two.
+  // later, so reads never cut a group in two. While batches wait for room, others queue behind them and reads
+  // are answered from what there is.
   void Serve(std::vector<Order> orders) {
-    size_t first = 0;
-    for (; first < orders.size() && orders[first].read; ++first) orders[first].read(ledger_->rows());
-
-    std::vector<Batch> batches;
-    for (size_t i = first; i < orders.size(); ++i)
-      if (!orders[i].read) batches.push_back(std::move(orders[i].batch));
-    if (batches.empty()) return;
-    std::vector<Receipt> receipts = ledger_->Write(std::move(batches));
-
-    size_t next = 0;
-    for (size_t i = first; i < orders.size(); ++i) {
-      if (orders[i].read)
-        orders[i].read(ledger_->rows());
+    const bool waiting = !kept_.empty() && !orders.empty();
+    std::vector<Order> group = waiting ? std::vector<Order>() : std::exchange(kept_, {});
+    for (Order& order : orders) {
+      if (order.read && (group.empty() || waiting))
+        order.read(ledger_->rows());
       else
-        orders[i].done(std::move(receipts[next++]));
+        (waiting ? kept_ : group).push_back(std::move(order));
+    }
+    if (!group.empty()) WriteGroup(std::move(group));
+  }
+
+  void WriteGroup(std::vector<Order> group) {
+    std::vector<Batch> batches;
+    for (Order& order : group)
+      if (!order.read) batches.push_back(std::move(order.batch));
+    std::vector<Receipt> receipts;
+    const Status written = ledger_->Write(batches, receipts);
+    size_t next = 0;
+    for (Order& order : group) {
+      if (order.read) {
+        order.read(ledger_->rows());
+      } else if (written) {
+        order.done(std::move(receipts[next++]));
+      } else {
+        order.batch = std::move(batches[next++]);
+        kept_.push_back(std::move(order));
+      }
+    }
+  }
+
+  // The store closes: a last try, one by one and never past one that was not kept, since what follows rests
+  // on it. Then whoever still waits is told that nothing of it was kept.
+  void GiveUpKept() {
+    Status written;
+    for (Order& order : kept_) {
+      std::vector<Batch> batches;
+      batches.push_back(std::move(order.batch));
+      std::vector<Receipt> receipts;
+      if (written) written = ledger_->Write(batches, receipts);
+      if (written)
+        order.done(std::move(receipts.front()));
+      else
+        order.done({.number = batches.front().number, .committed = written, .specs = {}});
     }
   }
 
   std::unique_ptr<Ledger> ledger_;
+  const Duration look_every_;
+  std::vector<Order> kept_;  // batches that wait for room, in order
   std::mutex mutex_;
   std::condition_variable arrived_;
   std::vector<Order> orders_;
@@ -108,8 +156,8 @@ class ThreadedStore final : public Store {
 
 }  // namespace
 
-std::unique_ptr<Store> OnThread(std::unique_ptr<Ledger> ledger) {
-  return std::make_unique<ThreadedStore>(std::move(ledger));
+std::unique_ptr<Store> OnThread(std::unique_ptr<Ledger> ledger, Duration look_every) {
+  return std::make_unique<ThreadedStore>(std::move(ledger), look_every);
 }
 
 }  // namespace ty

@@ -50,7 +50,7 @@ class UndoLog {
 
 class MemoryLedger final : public Ledger, private Rows {
  public:
-  std::vector<Receipt> Write(std::vector<Batch> batches) override;
+  Status Write(std::vector<Batch>& batches, std::vector<Receipt>& receipts) override;
   Rows& rows() override { return *this; }
 
  private:
@@ -93,8 +93,7 @@ class MemoryLedger final : public Ledger, private Rows {
   UndoLog undo_;
 };
 
-std::vector<Receipt> MemoryLedger::Write(std::vector<Batch> batches) {
-  std::vector<Receipt> receipts;
+Status MemoryLedger::Write(std::vector<Batch>& batches, std::vector<Receipt>& receipts) {
   for (Batch& batch : batches) {
     Receipt receipt{.number = batch.number, .committed = Apply(batch)};
     if (receipt.committed)
@@ -109,7 +108,7 @@ std::vector<Receipt> MemoryLedger::Write(std::vector<Batch> batches) {
       if (const auto found = tasks_.find(id); found != tasks_.end())
         receipts[i].specs.emplace_back(id, found->second.spec);
   }
-  return receipts;
+  return {};
 }
 
 Status MemoryLedger::Apply(Batch& batch) {

@@ -3,7 +3,9 @@
 #include <iterator>
 #include <string>
 
+#include "base/log.h"
 #include "msg/store.h"
+#include "store/backups.h"
 
 namespace ty {
 namespace {
@@ -168,7 +170,7 @@ int64_t ApplicationId() {
   return kApplicationId;
 }
 
-Status Migrate(Connection& connection) {
+Status Migrate(Connection& connection, const std::string& backups) {
   const Result<int64_t> version = connection.Number("PRAGMA user_version");
   if (!version) return Damaged(connection, version.error());
   if (*version > kNewest)
@@ -189,6 +191,10 @@ Status Migrate(Connection& connection) {
   if (const Status logged = connection.Script("PRAGMA journal_mode=WAL"); !logged)
     return Damaged(connection, logged.error());
   if (*version == kNewest) return {};
+  // The steps are one transaction, so that a failed copy is no reason to keep people out of their queue.
+  if (!fresh && !backups.empty())
+    if (const Status copied = CopyBeforeMigration(connection, backups, *version); !copied)
+      Log("store: no copy was made before the migration: " + copied.error().message.id);
   return TakeSteps(connection, *version);
 }
 

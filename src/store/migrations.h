@@ -1,14 +1,17 @@
 // The schema of yard.db and the way to it. PRAGMA user_version holds the number of steps taken.
 #pragma once
 
+#include <string>
+
 #include "base/result.h"
 #include "store/sqlite.h"
 
 namespace ty {
 
-// Brings the file to the newest schema, all missing steps in one transaction.
+// Brings the file to the newest schema, all missing steps in one transaction. What was there before is copied
+// into the folder `backups` first, where one is named and there is room.
 // Refuses a newer schema, a file of another program and a damaged one; then nothing was written.
-Status Migrate(Connection& connection);
+Status Migrate(Connection& connection, const std::string& backups = {});
 
 int NewestSchema();
 

@@ -16,6 +16,7 @@
 #include "base/result.h"
 
 struct sqlite3;
+struct sqlite3_backup;
 struct sqlite3_stmt;
 
 namespace ty {
@@ -80,6 +81,24 @@ class Query {
   int rc_;
 };
 
+// A copy of the file being made, page by page. What is committed meanwhile joins it.
+class DatabaseCopy {
+ public:
+  ~DatabaseCopy();
+  DatabaseCopy(const DatabaseCopy&) = delete;
+  DatabaseCopy& operator=(const DatabaseCopy&) = delete;
+
+  // Copies so many pages, all for -1; true: there are more. Nothing is synced.
+  Result<bool> Step(int pages);
+
+ private:
+  friend class Connection;
+  DatabaseCopy() = default;
+  std::string path_;
+  sqlite3* to_ = nullptr;
+  sqlite3_backup* backup_ = nullptr;
+};
+
 class Connection {
  public:
   // Opens or makes the file (0600) and takes it for this process alone. Writes nothing.
@@ -103,17 +122,27 @@ class Connection {
   int wal_pages() const { return wal_pages_; }  // after the last commit
   void ShrinkMemory();
 
+  // Begins a copy into a new file. It must be gone before this connection is.
+  Result<std::unique_ptr<DatabaseCopy>> CopyTo(const std::string& path);
+
+  // Reads the file through and writes anew what lies in the log: after a sync failed nobody knows what of it
+  // is on the disk. Damage is an error for who opens it.
+  Status Verify();
+
   // Writes the WAL once to `bytes` of zeros so that commits need no new blocks. Best effort.
   void GrowWal(int64_t bytes);
 
   bool broken() const { return !broken_.empty(); }
+  const std::string& why_broken() const { return broken_; }
   Error Broken() const;                         // as which every later commit is refused
   Error AsDamaged(const Error& trouble) const;  // in words for who opens it: a broken file was so before
   const std::string& path() const { return path_; }
-  Error Trouble(int rc);  // what a result code of the last call means
+  sqlite3* handle() const { return db_; }  // for what this skin does not cover
+  Error Trouble(int rc);                   // what a result code of the last call means
 
  private:
   explicit Connection(std::string path) : path_(std::move(path)) {}
+  void Break(const std::string& why);
   sqlite3_stmt* Prepared(const char* sql, int* rc);
 
   std::string path_;

@@ -8,14 +8,18 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <condition_variable>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <mutex>
 #include <sstream>
 
+#include "store/backups.h"
 #include "store/migrations.h"
 #include "store/store.h"
 #include "store/store_testing.h"
@@ -185,6 +189,11 @@ TEST_F(Sqlite, ReadsTheStateOfTheFirstSchemaAndGoesOnWithIt) {
                            LeaseChanged{state.attempts[0].uid, "cpu:0", 500}, LeaseGranted{half}));
   desk_.Close();
   EXPECT_EQ(Sql("PRAGMA user_version"), std::to_string(NewestSchema()));
+  // And what was there before is kept as it was.
+  const auto copies = std::filesystem::directory_iterator(folder_.File("backups"));
+  ASSERT_NE(copies, std::filesystem::directory_iterator());
+  EXPECT_EQ(copies->path().filename().string().substr(0, 16), "before-schema-1-");
+  EXPECT_EQ(CheckDatabase(copies->path()), "");
   Open();
   EXPECT_TRUE(desk_.Find(7).task == old);
   EXPECT_EQ(desk_.LoadOpen().leases.size(), 2u);
@@ -221,13 +230,23 @@ TEST_F(Sqlite, KeepsItsFilesToTheirOwner) {
 TEST_F(Sqlite, DatabaseRefusesWhatMustNeverBeTrue) {
   Open();
   const Attempt a = StartingAttempt(1, 1), b = StartingAttempt(1, 2);
-  ASSERT_TRUE(desk_.Commit(TaskAdded{WaitingTask(1), PlainSpec()}, AttemptAdded{a}, AttemptAdded{b},
-                           LeaseGranted{a.uid, "gpu", 600}, LeaseGranted{b.uid, "gpu", 400},
+  ASSERT_TRUE(desk_.Commit(TaskAdded{WaitingTask(1), PlainSpec(), "key", "hash"}, AttemptAdded{a},
+                           AttemptAdded{b}, LeaseGranted{a.uid, "gpu", 600}, LeaseGranted{b.uid, "gpu", 400},
                            EventAdded{EventOf(1)}));
   desk_.Close();
   EXPECT_EQ(Sql("UPDATE event SET kind = 'x'"), "an event never changes");
   EXPECT_EQ(Sql("DELETE FROM event"), "an event never goes");
   EXPECT_EQ(Sql("UPDATE spec SET spec = '{}'"), "a spec never changes");
+  EXPECT_EQ(Sql("INSERT INTO event VALUES(1, 0, 'x', NULL, 0, '')"),
+            "the number of an event is not above the last");
+  EXPECT_NE(
+      Sql("INSERT INTO task SELECT 2, uid, name, submitted, state, priority, held, held_reason, gpus, cpus, "
+          "memory, after, begin_at, not_before, tags, retry_max, retry_on, retry_delay, attempts, retries, "
+          "began_progress, checkpoint_path, checkpoint_step, checkpoint_bytes, checkpoint_attempt, "
+          "outcome_kind, outcome, ended, wish FROM task WHERE id = 1;"
+          "INSERT INTO spec SELECT 2, environment, idempotency_key, request_hash, spec FROM spec")
+          .find("UNIQUE constraint failed"),
+      std::string::npos);
   EXPECT_EQ(Sql("UPDATE lease SET share_milli = 700 WHERE share_milli = 600"),
             "the leases of a device exceed it");
   EXPECT_NE(Sql("UPDATE task SET state = 'dreaming'").find("CHECK constraint failed"), std::string::npos);
@@ -321,6 +340,11 @@ TEST_F(Sqlite, EndsItsServiceWhenAPageIsDamaged) {
   const Status refused = desk_.Commit(SettingChanged{"k", "v"});
   ASSERT_FALSE(refused);
   EXPECT_TRUE(IsBroken(refused.error()));
+
+  // The next one reads it through before anything else, and says what helps.
+  desk_.Close();
+  EXPECT_EQ(Refusal(), "store.damaged");
+  EXPECT_EQ(Refusal(), "store.damaged");
 }
 
 TEST(Part, DISABLED_OpensItToo) {
@@ -342,33 +366,79 @@ TEST_F(Sqlite, LetsNoSecondProcessIn) {
 
 // ---- The disk's troubles
 
-// Fills up until there is no room, checks that nothing half-made is left, makes room and goes on.
-void GoThroughAFullDisk(const std::string& folder, const std::function<void()>& make_room) {
-  Desk desk;
-  desk.Take(OpenSqliteStore(folder).value());
-  int kept = 0;
-  Status refused;
-  while (refused && kept < 200) {
-    refused = desk.CommitAll(Megabytes(kept + 1, 2));
-    if (refused) kept += 2;
+// What the store told of its disk.
+class Told {
+ public:
+  StoreSettings Settings(const std::string& folder) {
+    return {.folder = folder,
+            .tell =
+                [this](StoreHealth health) {
+                  std::lock_guard lock(mutex_);
+                  newest_ = std::move(health);
+                  came_.notify_all();
+                },
+            .look_every = milliseconds(5)};
   }
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, Code::kUnavailable);
-  EXPECT_EQ(refused.error().message.id, "store.disk_full");
-  EXPECT_EQ(desk.LoadOpen().tasks.size(), static_cast<size_t>(kept));
+  StoreHealth newest() {
+    std::lock_guard lock(mutex_);
+    return newest_;
+  }
+  void Await(const std::function<bool(const StoreHealth&)>& so) {
+    std::unique_lock lock(mutex_);
+    came_.wait(lock, [&] { return so(newest_); });
+  }
 
-  std::vector<std::string> answers;
-  {
-    auto gate = desk.Block();  // a group: none of it is kept, each is told
-    for (int i = 0; i < 3; ++i)
-      desk.store().Commit({0, Megabytes(1000 + 40 * i, 40), {}},
-                          [&](Receipt receipt) { answers.push_back(receipt.committed.error().message.id); });
+ private:
+  std::mutex mutex_;
+  std::condition_variable came_;
+  StoreHealth newest_;
+};
+
+bool IsThere(const std::string& path) {
+  return SizeOf(path) >= 0;
+}
+
+std::future<Receipt> HandOver(Desk& desk, std::vector<Change> changes) {
+  auto answer = std::make_shared<std::promise<Receipt>>();
+  desk.store().Commit({0, std::move(changes), {}},
+                      [answer](Receipt receipt) { answer->set_value(std::move(receipt)); });
+  return answer->get_future();
+}
+
+bool IsAnswered(std::future<Receipt>& answer) {
+  return answer.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+}
+
+// Hands over two megabytes after the other until one has to wait for room: how many tasks were kept before.
+int FillUp(Desk& desk, Told& told, std::future<Receipt>& waiting) {
+  for (int kept = 0;; kept += 2) {
+    waiting = HandOver(desk, Megabytes(kept + 1, 2));
+    while (!IsAnswered(waiting))
+      if (told.newest().stuck) return kept;
+    EXPECT_TRUE(waiting.get().committed);
   }
+}
+
+// Nothing half-made is left, reads go on, whoever waits is served in order once there is room.
+void GoThroughAFullDisk(const std::string& folder, const std::function<void()>& make_room) {
+  Told told;
+  Desk desk;
+  desk.Take(OpenSqliteStore(told.Settings(folder)).value());
+  std::future<Receipt> waiting;
+  const int kept = FillUp(desk, told, waiting);
+  EXPECT_TRUE(told.newest().low);
+  EXPECT_FALSE(IsThere(folder + "/ballast"));
   EXPECT_EQ(desk.LoadOpen().tasks.size(), static_cast<size_t>(kept));
-  EXPECT_EQ(answers, std::vector<std::string>(3, "store.disk_full"));
+  std::future<Receipt> behind = HandOver(desk, Changes(SettingChanged{"order", "second"}));
+  EXPECT_EQ(desk.LoadOpen().settings.size(), 0u);
+  EXPECT_FALSE(IsAnswered(waiting) || IsAnswered(behind));
 
   make_room();
-  EXPECT_TRUE(desk.CommitAll(Megabytes(kept + 1, 2)));
+  EXPECT_TRUE(waiting.get().committed);
+  EXPECT_TRUE(behind.get().committed);
+  EXPECT_EQ(desk.LoadOpen().tasks.size(), static_cast<size_t>(kept + 2));
+  told.Await([](const StoreHealth& health) { return !health.low && !health.stuck; });
+  EXPECT_TRUE(IsThere(folder + "/ballast"));
   desk.Close();
   desk.Take(OpenSqliteStore(folder).value());
   EXPECT_EQ(desk.LoadOpen().tasks.size(), static_cast<size_t>(kept + 2));
@@ -390,21 +460,107 @@ TEST_F(Sqlite, GoesOnAfterALimitOfFileSizeWasMet) {
 
 constexpr int kNoMount = 77;
 
-TEST(Part, DISABLED_MeetsAFullDisk) {
+// A small disk of our own under `folder`, as far as this process and its children see.
+void MountOrSkip(const std::string& folder, const char* how) {
   const uid_t user = ::getuid();
   if (::unshare(user == 0 ? CLONE_NEWNS : CLONE_NEWUSER | CLONE_NEWNS) != 0) ::_exit(kNoMount);
   ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
-  if (::mount("none", PartFolder().c_str(), "tmpfs", 0, "size=64m") != 0) ::_exit(kNoMount);
-  const std::string ballast = PartFolder() + "/ballast";
-  Spill(ballast, std::string(40 << 20, 'x'));
-  GoThroughAFullDisk(PartFolder(), [&] { ::unlink(ballast.c_str()); });
+  if (::mount("none", folder.c_str(), "tmpfs", 0, how) != 0) ::_exit(kNoMount);
 }
 
-TEST_F(Sqlite, GoesOnAfterTheDiskWasFull) {
-  const int status = Spawn(Part("MeetsAFullDisk", folder_.path()));
-  if (WIFEXITED(status) && WEXITSTATUS(status) == kNoMount)
-    GTEST_SKIP() << "this machine lets us mount no file system of our own";
-  EXPECT_TRUE(WentWell(status));
+// Leaves so many bytes free.
+void Fill(const std::string& folder, int64_t left) {
+  std::ofstream filler(folder + "/filler", std::ios::binary);
+  const std::string block(4096, 'x');
+  struct statvfs disk {};
+  while (::statvfs(folder.c_str(), &disk) == 0 && static_cast<int64_t>(disk.f_bavail * disk.f_frsize) > left)
+    if (!filler.write(block.data(), 4096).flush()) break;
+}
+
+#define PART_ON_A_SMALL_DISK(part, how)                                       \
+  TEST_F(Sqlite, part) {                                                      \
+    const int status = Spawn(Part(#part, folder_.path()));                    \
+    if (WIFEXITED(status) && WEXITSTATUS(status) == kNoMount)                 \
+      GTEST_SKIP() << "this machine lets us mount no file system of our own"; \
+    EXPECT_TRUE(WentWell(status));                                            \
+  }                                                                           \
+  void On##part(const std::string& folder);                                   \
+  TEST(Part, DISABLED_##part) {                                               \
+    MountOrSkip(PartFolder(), how);                                           \
+    On##part(PartFolder());                                                   \
+  }                                                                           \
+  void On##part(const std::string& folder)
+
+PART_ON_A_SMALL_DISK(GoesOnAfterTheDiskWasFull, "size=64m") {
+  Fill(folder, 24 << 20);
+  GoThroughAFullDisk(folder, [&] { ::unlink((folder + "/filler").c_str()); });
+}
+
+PART_ON_A_SMALL_DISK(GivesUpItsBallastForTheTransactionThatFoundNoRoom, "size=128m") {
+  Told told;
+  Desk desk;
+  desk.Take(OpenSqliteStore(told.Settings(folder)).value());
+  ASSERT_EQ(SizeOf(folder + "/ballast"), 8 << 20);
+  ASSERT_TRUE(desk.CommitAll(Megabytes(1, 14)));  // its log has grown
+  Fill(folder, 0);
+  ASSERT_TRUE(desk.CommitAll(Megabytes(100, 5)));
+  EXPECT_FALSE(IsThere(folder + "/ballast"));
+  EXPECT_TRUE(told.newest().low);
+  EXPECT_FALSE(told.newest().stuck);
+}
+
+PART_ON_A_SMALL_DISK(SaysThatRoomRunsLowBeforeItIsGone, "size=128m") {
+  Told told;
+  Desk desk;
+  desk.Take(OpenSqliteStore(told.Settings(folder)).value());
+  Fill(folder, 6 << 20);
+  told.Await([](const StoreHealth& health) { return health.low; });
+  EXPECT_FALSE(told.newest().stuck);
+  EXPECT_LE(told.newest().room, 7 << 20);
+  EXPECT_GT(told.newest().need, told.newest().room);
+  EXPECT_TRUE(desk.Commit(SettingChanged{"k", "v"}));  // ends of tasks still go in
+  ::unlink((folder + "/filler").c_str());
+  told.Await([](const StoreHealth& health) { return !health.low; });
+}
+
+PART_ON_A_SMALL_DISK(SaysThatInodesRunLow, "size=128m,nr_inodes=400") {
+  Told told;
+  Desk desk;
+  desk.Take(OpenSqliteStore(told.Settings(folder)).value());
+  int made = 0;
+  while (made < 400 && std::ofstream(folder + "/" + std::to_string(made))) ++made;
+  told.Await([](const StoreHealth& health) { return health.low; });
+  for (int i = 0; i < made; ++i) ::unlink((folder + "/" + std::to_string(i)).c_str());
+  told.Await([](const StoreHealth& health) { return !health.low; });
+}
+
+PART_ON_A_SMALL_DISK(OpensOnAFullDiskAndKeepsTheEndsOfTasks, "size=128m") {
+  Desk desk;
+  desk.Take(OpenSqliteStore(folder).value());
+  ASSERT_TRUE(desk.Commit(TaskAdded{WaitingTask(1), PlainSpec()}));
+  desk.Close();
+  Fill(folder, 0);
+  Told told;
+  desk.Take(OpenSqliteStore(told.Settings(folder)).value());
+  EXPECT_FALSE(IsThere(folder + "/ballast"));
+  EXPECT_TRUE(told.newest().low);
+  ASSERT_TRUE(desk.Commit(TaskChanged{.from = Waiting{}, .attempts_before = 0, .task = EndedTask(1)}));
+  EXPECT_EQ(desk.LoadOpen().tasks.size(), 0u);
+}
+
+PART_ON_A_SMALL_DISK(TellsWhoStillWaitsWhenItClosesThatNothingWasKept, "size=64m") {
+  Told told;
+  Desk desk;
+  desk.Take(OpenSqliteStore(told.Settings(folder)).value());
+  std::future<Receipt> waiting;
+  const int kept = FillUp(desk, told, waiting);
+  desk.Close();
+  const Status refused = waiting.get().committed;
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::kUnavailable);
+  EXPECT_EQ(refused.error().message.id, "store.disk_full");
+  desk.Take(OpenSqliteStore(folder).value());
+  EXPECT_EQ(desk.LoadOpen().tasks.size(), static_cast<size_t>(kept));
 }
 
 // ---- The cost of a commit, as strace sees it
@@ -504,6 +660,13 @@ TEST_F(Sqlite, NeverWritesAgainAfterAFailedSync) {
   }
   EXPECT_TRUE(marked);
   EXPECT_EQ(after, 0);
+
+  // It is checked before the next use; what was receipted is there, and then all is as ever.
+  EXPECT_TRUE(IsThere(folder_.File("yard.db.suspect")));
+  Open();
+  EXPECT_FALSE(IsThere(folder_.File("yard.db.suspect")));
+  EXPECT_GE(desk_.LoadOpen().tasks.size(), 5u);
+  EXPECT_TRUE(desk_.Commit(SettingChanged{"k", "v"}));
 }
 
 TEST_F(Sqlite, GrowsItsWalOnceWhenItRests) {

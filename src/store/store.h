@@ -75,8 +75,9 @@ struct Batch {
   std::vector<TaskId> specs_wanted;  // read after the commit, for launches
 };
 
-// `committed` fails with kUnavailable when there was no room on the disk, kConflict when an idempotency key
-// was used before, kInternal when a guard or rule refused a change, or the store is broken (IsBroken).
+// `committed` fails with kConflict when an idempotency key was used before, kInternal when a guard or rule
+// refused a change, or the store is broken (IsBroken). Where there is no room on the disk a batch waits until
+// there is; kUnavailable only when the store closes before.
 struct Receipt {
   uint64_t number = 0;
   Status committed;
@@ -134,16 +135,38 @@ class Store {
  public:
   virtual ~Store() = default;  // finishes what was handed over, then closes
   virtual void Commit(Batch batch, std::function<void(Receipt)> done) = 0;
-  virtual void Read(std::function<void(Rows&)> read) = 0;  // after every batch handed over before
+  // After every batch handed over before; those that wait for room on the disk are not waited for.
+  virtual void Read(std::function<void(Rows&)> read) = 0;
+};
+
+// How the store's disk is.
+struct StoreHealth {
+  bool low = false;      // nothing new should be taken in
+  bool stuck = false;    // nor can what is handed over be written: it waits for room; reads are answered
+  int64_t room = 0;      // bytes free when it became so
+  int64_t need = 0;      // with so many free all is well again
+  std::string bad_copy;  // a backup that failed its check; empty when none did
+  std::string broken;    // why the file can no longer be relied on; empty: it can
+  bool operator==(const StoreHealth&) const = default;
 };
 
 // Whether the file on disk can no longer be relied on. Nothing more is committed then; the daemon ends (exit
 // 70).
 bool IsBroken(const Error& error);
 
-// `folder` exists and is private. Refuses a newer schema without writing, and a file that another process has
-// open.
-Result<std::unique_ptr<Store>> OpenSqliteStore(const std::string& folder);
+struct StoreSettings {
+  std::string folder;                          // exists and is private
+  std::function<void(StoreHealth)> tell = {};  // at each change, from the store's thread
+  Duration look_every = seconds(5);            // at the disk
+  Duration backup_every = hours(1);
+  Duration check_every = hours(24);  // a backup is read through so often
+};
+// Refuses a newer schema without writing, and a file that another process has open. A file whose last use
+// ended in trouble is checked first, and refused when it is damaged.
+Result<std::unique_ptr<Store>> OpenSqliteStore(StoreSettings settings);
+inline Result<std::unique_ptr<Store>> OpenSqliteStore(const std::string& folder) {
+  return OpenSqliteStore(StoreSettings{.folder = folder});
+}
 std::unique_ptr<Store> MakeMemoryStore();
 
 }  // namespace ty

@@ -200,6 +200,7 @@ void YardHarness::SaveCheckpoint(TaskId task, std::string path, int64_t step) {
 
 void YardHarness::Look() {
   report.at = now;
+  report.asked = watch ? watch->wish.elsewhere : std::vector<std::string>{};
   inbox->Post(report);
   report.xids.clear();
   Settle();

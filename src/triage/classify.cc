@@ -129,6 +129,10 @@ Outcome EndedBySignal(const Evidence& evidence) {
   if (signal == SIGKILL && evidence.oom_kills > 0) {
     return Failed(evidence, FailureClass::kHostOom, msg::OutcomeKilledOom{});
   }
+  if (signal == SIGKILL && evidence.oom_kills_nearby > 0) {
+    return Failed(evidence, FailureClass::kHostOom,
+                  msg::OutcomeKilledOomNearby{.count = evidence.oom_kills_nearby});
+  }
   if (signal == SIGKILL) return Failed(evidence, FailureClass::kKilledFromOutside, msg::OutcomeKilled9{});
   if (!IsCrash(signal)) {
     return Failed(evidence, FailureClass::kKilledFromOutside,

@@ -179,6 +179,9 @@ TEST(Classify, TellsThreeKindsOf137Apart) {
   EXPECT_EQ(ClassOf(oom) + " " + ReasonOf(oom), "host_oom outcome.killed_oom");
   EXPECT_EQ(ClassOf(Signal(SIGKILL)) + " " + ReasonOf(Signal(SIGKILL)),
             "killed_from_outside outcome.killed_9");
+  Evidence nearby = Signal(SIGKILL);
+  nearby.oom_kills_nearby = 1;
+  EXPECT_EQ(ClassOf(nearby) + " " + ReasonOf(nearby), "host_oom outcome.killed_oom_nearby");
   EXPECT_EQ(ReasonOf(Exit(137)), "outcome.exit_137");
   EXPECT_EQ(Classify(Exit(137)).exit_code, 137);
   EXPECT_FALSE(Classify(Signal(SIGKILL)).exit_code);

@@ -27,6 +27,7 @@ std::string EncodeOrder(const Order& order) {
   json.emplace_back("verb", kVerbs[static_cast<size_t>(order.verb)]);
   if (order.verb == Verb::kStop) {
     json.emplace_back("reason", FromBytes(order.reason));
+    if (order.target != Target::kGroup) json.emplace_back("target", Name(order.target));
     json.emplace_back("grace_ms", order.grace_ms);
   }
   if (order.verb == Verb::kStop || order.verb == Verb::kSignal) json.emplace_back("signal", order.signal);
@@ -43,8 +44,10 @@ std::optional<Order> DecodeOrder(std::string_view packet) {
   Fields fields(*json);
   fields.Need("format", format).Need("verb", verb);
   fields.May("reason", order.reason).May("signal", order.signal).May("grace_ms", order.grace_ms);
-  fields.May("deadline_ms", order.deadline_ms);
+  std::string target(Name(order.target));
+  fields.May("deadline_ms", order.deadline_ms).May("target", target);
   if (!fields.ok() || format < 1) return std::nullopt;
+  order.target = ParseTarget(target).value_or(Target::kGroup);
   order.verb = FromName<Verb>(kVerbs, verb);
   return order;
 }

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "wire/slot.h"
+#include "wire/spec.h"
 
 namespace ty::wire {
 
@@ -19,10 +20,11 @@ enum class Verb : uint8_t { kUnknown, kPing, kStatus, kStop, kSignal, kFreeze, k
 
 struct Order {
   Verb verb = Verb::kUnknown;
-  std::string reason;         // STOP: goes into the stop file
-  int signal = 15;            // STOP, SIGNAL
-  int64_t grace_ms = 60'000;  // STOP
-  int64_t deadline_ms = 0;    // FREEZE: thaws by itself after it; 0 is not allowed
+  std::string reason;              // STOP: goes into the stop file
+  int signal = 15;                 // STOP, SIGNAL
+  Target target = Target::kGroup;  // STOP
+  int64_t grace_ms = 60'000;       // STOP
+  int64_t deadline_ms = 0;         // FREEZE: thaws by itself after it; 0 is not allowed
   bool operator==(const Order&) const = default;
 };
 

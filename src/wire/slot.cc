@@ -102,6 +102,7 @@ Json ToJson(const SlotRecord& record) {
   json.emplace_back("stopped_by", kStoppers[static_cast<size_t>(record.stopped_by)]);
   if (record.killed) json.emplace_back("killed", true);
   json.emplace_back("oom_kills", record.oom_kills);
+  if (record.oom_kills_nearby != 0) json.emplace_back("oom_kills_nearby", record.oom_kills_nearby);
   json.emplace_back("cpu_ms", record.cpu_ms);
   if (!record.ranks.empty()) json.emplace_back("ranks", EndsToJson(record.ranks));
   if (record.failed_rank) json.emplace_back("failed_rank", *record.failed_rank);
@@ -122,6 +123,7 @@ std::optional<SlotRecord> SlotRecordFrom(const Json& json) {
   fields.May("core_dumped", record.core_dumped).May("exec_errno", record.exec_errno);
   fields.May("exec_step", record.exec_step).May("stopped_by", stopper).May("killed", record.killed);
   fields.May("oom_kills", record.oom_kills).May("cpu_ms", record.cpu_ms);
+  fields.May("oom_kills_nearby", record.oom_kills_nearby);
   fields.May("failed_rank", record.failed_rank);
   if (!fields.ok() || format != kSlotFormat) return std::nullopt;
   if (!FromName(kStates, state, record.state) || !FromName(kStoppers, stopper, record.stopped_by)) {

@@ -54,7 +54,8 @@ struct SlotRecord {
   std::string exec_step;
   StoppedBy stopped_by = StoppedBy::kNobody;
   bool killed = false;  // by our KILL
-  int oom_kills = 0;
+  int oom_kills = 0,
+      oom_kills_nearby = 0;  // of its own leaf, and of the cgroup around where only that counts
   int64_t cpu_ms = 0;
   // With ranks. `exit_code` and `signal` are those of the first that failed by time; `failed_rank` names it
   // where it failed by itself (or could not be started), not because everything was being stopped.

@@ -7,6 +7,8 @@ namespace ty::wire {
 
 namespace {
 
+constexpr std::string_view kTargets[] = {"leader", "group", "all"};
+
 Json WordsToJson(const std::vector<std::string>& words) {
   JsonArray array;
   array.reserve(words.size());
@@ -62,6 +64,17 @@ bool RanksFrom(const Json& json, std::vector<ShimSpec::Rank>& to) {
 
 }  // namespace
 
+std::string_view Name(Target target) {
+  return kTargets[static_cast<size_t>(target)];
+}
+
+std::optional<Target> ParseTarget(std::string_view name) {
+  for (size_t i = 0; i < std::size(kTargets); ++i) {
+    if (kTargets[i] == name) return static_cast<Target>(i);
+  }
+  return std::nullopt;
+}
+
 std::string EncodeSpec(const ShimSpec& spec) {
   JsonObject json;
   json.emplace_back("format", kSpecFormat);
@@ -87,10 +100,17 @@ std::string EncodeSpec(const ShimSpec& spec) {
   json.emplace_back("umask", spec.umask);
   if (spec.time_limit_ms) json.emplace_back("time_limit_ms", *spec.time_limit_ms);
   if (spec.idle_limit_ms) json.emplace_back("idle_limit_ms", *spec.idle_limit_ms);
+  if (spec.log_limit) json.emplace_back("log_limit", *spec.log_limit);
   json.emplace_back("stop_signal", spec.stop_signal);
+  if (spec.stop_target != Target::kGroup) json.emplace_back("stop_target", Name(spec.stop_target));
   json.emplace_back("grace_ms", spec.grace_ms);
+  if (spec.unkillable_ms != ShimSpec().unkillable_ms) json.emplace_back("unkillable_ms", spec.unkillable_ms);
   json.emplace_back("containment", spec.containment);
   json.emplace_back("cgroup", FromBytes(spec.cgroup));
+  if (!spec.oom_counter.empty()) {
+    json.emplace_back("oom_counter", spec.oom_counter);
+    json.emplace_back("oom_kills_before", spec.oom_kills_before);
+  }
   std::string text = Write(json);
   text += '\n';
   text += Crc32cText(text);
@@ -114,11 +134,16 @@ std::optional<ShimSpec> DecodeSpec(std::string_view text) {
   fields.May("number", spec.number).May("umask", spec.umask).May("stop_signal", spec.stop_signal);
   fields.May("time_limit_ms", spec.time_limit_ms).May("idle_limit_ms", spec.idle_limit_ms);
   fields.May("grace_ms", spec.grace_ms).May("cgroup", spec.cgroup);
+  std::string target(Name(spec.stop_target));
+  fields.May("log_limit", spec.log_limit).May("stop_target", target);
+  fields.May("unkillable_ms", spec.unkillable_ms);
+  fields.May("oom_counter", spec.oom_counter).May("oom_kills_before", spec.oom_kills_before);
   if (!fields.ok() || format != kSpecFormat) return std::nullopt;
   if (!WordsFrom(*json, "argv", spec.argv) || !WordsFrom(*json, "environment", spec.environment))
     return std::nullopt;
   if (!NumbersFrom(*json, "cpus", spec.cpus) || spec.argv.empty()) return std::nullopt;
   if (!RanksFrom(*json, spec.ranks)) return std::nullopt;
+  spec.stop_target = ParseTarget(target).value_or(Target::kGroup);
   return spec;
 }
 

@@ -10,6 +10,11 @@
 
 namespace ty::wire {
 
+// Whom a stop signal is sent to: the first process of each rank alone, its group, or every process.
+enum class Target : uint8_t { kLeader, kGroup, kAll };
+std::string_view Name(Target target);  // "leader", "group", "all"
+std::optional<Target> ParseTarget(std::string_view name);
+
 inline constexpr int kSpecFormat = 1;
 inline constexpr size_t kMostRanks = 128;  // what a slot has room for
 // Host leases are handed down open: descriptors 10, 11, … of the supervisor, whose third argument is their
@@ -36,10 +41,17 @@ struct ShimSpec {
   std::vector<Rank> ranks;
   int umask = 022;
   std::optional<int64_t> time_limit_ms, idle_limit_ms;
-  int stop_signal = 15;  // for the limits
+  std::optional<int64_t> log_limit;  // bytes of each log
+  int stop_signal = 15;              // for the limits
+  Target stop_target = Target::kGroup;
   int64_t grace_ms = 60'000;
-  std::string containment;  // "cgroup2", "freezer", "subreaper"
-  std::string cgroup;       // folder of the leaf to make; empty at the subreaper level
+  int64_t unkillable_ms = 30'000;  // after KILL, until UNKILLABLE is told
+  std::string containment;         // "cgroup2", "freezer", "subreaper"
+  std::string cgroup;              // folder of the leaf to make; empty at the subreaper level
+  // Where nobody counts OOM kills of the leaf alone: the counter of the memory cgroup around it, and what it
+  // said at the launch.
+  std::string oom_counter;
+  int oom_kills_before = 0;
   bool operator==(const ShimSpec&) const = default;
 };
 

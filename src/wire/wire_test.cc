@@ -28,6 +28,7 @@ SlotRecord Exited() {
   record.stopped_by = StoppedBy::kTimeLimit;
   record.killed = true;
   record.oom_kills = 3;
+  record.oom_kills_nearby = 2;
   record.cpu_ms = 12345;
   return record;
 }
@@ -253,6 +254,26 @@ TEST(Spec, RefusesWhatCannotBeRun) {
   EXPECT_FALSE(DecodeSpec(EncodeSpec(spec)));
 }
 
+TEST(Spec, GivesBackItsLimitsItsTargetAndWhoCountsOomKills) {
+  ShimSpec spec = Spec();
+  spec.log_limit = 2LL << 30;
+  spec.stop_target = Target::kAll;
+  spec.unkillable_ms = 50;
+  spec.oom_counter = "/sys/fs/cgroup/memory/memory.oom_control";
+  spec.oom_kills_before = 4;
+  EXPECT_EQ(DecodeSpec(EncodeSpec(spec)), spec);
+}
+
+TEST(Spec, ATargetOfALaterFormatIsTheGroup) {
+  ShimSpec spec = Spec();
+  spec.stop_target = Target::kAll;
+  std::string text = EncodeSpec(spec);
+  text.replace(text.find("\"all\""), 5, "\"any\"");
+  text.resize(text.size() - 9);
+  text += Crc32cText(text) + "\n";
+  EXPECT_EQ(DecodeSpec(text)->stop_target, Target::kGroup);
+}
+
 TEST(Spec, GivesBackItsRanks) {
   ShimSpec spec = Spec();
   spec.ranks = {{{"RANK=0", "X=\xff"}, {0}}, {{}, {}}, {{"RANK=2"}, {1, 2}}};
@@ -302,6 +323,7 @@ TEST(Control, ReadsWhatItWrites) {
   stop.reason = "cancelled by \xff";
   stop.signal = 10;
   stop.grace_ms = 1500;
+  stop.target = Target::kLeader;
   EXPECT_EQ(DecodeOrder(EncodeOrder(stop)), stop);
   Order freeze;
   freeze.verb = Verb::kFreeze;

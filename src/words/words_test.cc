@@ -66,7 +66,11 @@ TEST(Catalogue, IsSortedSoThatEveryIdIsFound) {
 TEST(Catalogue, ChineseTextsAreChinese) {
   for (const CatalogueEntry& entry : Catalogue()) {
     bool letters = false, chinese = false;
-    for (unsigned char c : entry.english) letters |= c >= 'a' && c <= 'z';
+    bool inside = false;  // a placeholder
+    for (unsigned char c : entry.english) {
+      inside = c == '{' || (inside && c != '}');
+      letters |= !inside && c >= 'a' && c <= 'z';
+    }
     for (unsigned char c : entry.chinese) chinese |= c >= 0xE3 && c <= 0xE9;
     EXPECT_TRUE(chinese || !letters || entry.english.find(' ') == std::string_view::npos) << entry.id;
   }

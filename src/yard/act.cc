@@ -5,6 +5,7 @@
 #include <climits>
 #include <filesystem>
 
+#include "base/fail_point.h"
 #include "base/paths.h"
 #include "msg/act.h"
 #include "msg/outcome.h"
@@ -15,6 +16,13 @@ namespace ty {
 
 void Yard::Apply(Act& act) {
   std::vector<TaskId> targets = act.tasks;
+  const bool makes_room = act.verb == Verb::kCancel || act.verb == Verb::kRemove;
+  if (const Status room = HasRoom(makes_room); !room) {
+    std::vector<ActAnswer> refused;
+    for (TaskId id : targets) refused.push_back({id, room});
+    if (refused.empty()) refused.push_back({TaskId{}, room});
+    return act.reply(std::move(refused));
+  }
   if (act.all_open && !paused_) {
     paused_ = true;
     journal_.Write(SettingChanged{"queue.paused", "1"});
@@ -108,6 +116,7 @@ Status Yard::Cancel(Task& task, Message reason) {
     Emit("attempt.stopping", task.id, live->attempt.number, {{"reason", ToJson(*live->attempt.stop_reason)}});
     StopTurns(*live);
   }
+  FAIL_POINT("stop.written");
   // Who cancels a second time does not want to wait for the grace period.
   journal_.WantSpec(task.id);
   journal_.Then([this, id = task.id, uid = live->attempt.uid, again](const Receipt& receipt) {
@@ -203,6 +212,7 @@ Status Yard::Remove(const TaskRecord& record) {
 }
 
 void Yard::Apply(PauseQueue& pause) {
+  if (const Status room = HasRoom(true); !room) return pause.reply(room);
   if (paused_ != pause.paused) {
     paused_ = pause.paused;
     journal_.Write(SettingChanged{"queue.paused", paused_ ? "1" : "0"});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
+#include "base/fail_point.h"
 #include "base/log.h"
 #include "yard/yard.h"
 
@@ -51,6 +52,7 @@ void Yard::Open(OpenState state, Time now) {
     if (!task.after.empty()) Watch(task);
   }
   for (const auto& [id, task] : tasks_) Place(task);
+  FAIL_POINT("adopt.loaded");
   Emit("daemon.started");
   adopting_ = true;
   decide_ = true;
@@ -60,6 +62,7 @@ void Yard::Open(OpenState state, Time now) {
 }
 
 void Yard::Apply(Adopted& adopted) {
+  FAIL_POINT("adopt.done");
   adopting_ = false;
   decide_ = true;
   for (const std::string& stray : adopted.strays) Log("attempt folder without a row, put aside: " + stray);

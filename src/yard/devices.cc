@@ -139,7 +139,7 @@ void Yard::LoadDevices(const OpenState& state) {
       device.memory = IntAt(one, "memory");
       Entry& entry = ledger_.Put(device);
       entry.unread = msg::ProbeHanging{};  // until the first report, which is on its way
-      entry.unread_since = now_;
+      entry.unread_since = Wall();
       Refresh(entry);
     }
   }
@@ -218,7 +218,10 @@ void Yard::Apply(DeviceReport& report) {
       seen.insert(known->device.id);
       reading.device = known->device;
     }
-    const bool is_new = ledger_.Find(reading.device.id) == nullptr;
+    const Entry* before = ledger_.Find(reading.device.id);
+    const bool is_new = before == nullptr;
+    if (is_new || before->device != reading.device)
+      decide_ = true;  // somebody may have waited for such a one
     Entry& entry = ledger_.Put(reading.device);
     if (is_new && !placeholder) {
       Emit("device.added", std::nullopt, 0,
@@ -241,7 +244,7 @@ void Yard::Apply(DeviceReport& report) {
     if (!gpu || entry.seen || none || entry.retired) continue;
     // It was there before the yard was last started (queues 4.7, case 92: run on what there is, and say so).
     entry.unread = probe_trouble_;
-    if (entry.unread && !entry.unread_since) entry.unread_since = now_;
+    if (entry.unread && !entry.unread_since) entry.unread_since = Wall();
     if (good) TakeOut(entry, OutOfService::Why::kLost, msg::DeviceLost{.device = entry.device.label});
     Refresh(entry);
   }
@@ -300,7 +303,7 @@ void Yard::TakeIn(Entry& entry, DeviceReading&& reading, const DeviceReport& rep
   if (!entry.unread && health == DeviceHealth::kNoPermission)
     entry.unread = msg::DeviceDenied{.device = label};
   if (!entry.unread) entry.unread_since.reset();
-  if (entry.unread && !entry.unread_since) entry.unread_since = now_;
+  if (entry.unread && !entry.unread_since) entry.unread_since = Wall();
   entry.reading = std::move(reading);
   entry.read_at = report.at;
 
@@ -324,13 +327,13 @@ void Yard::TakeIn(Entry& entry, DeviceReading&& reading, const DeviceReport& rep
     // What still has a card just given back is what is left of our own attempt, about to go.
     const bool ours = !entry.leases.empty() || entry.settling;
     const bool asked =
-        std::find(wish_.elsewhere.begin(), wish_.elsewhere.end(), entry.device.id) != wish_.elsewhere.end();
+        std::find(report.asked.begin(), report.asked.end(), entry.device.id) != report.asked.end();
     if (ours || (asked && holder == nullptr)) {
       entry.elsewhere.reset();
     } else if (holder != nullptr) {
       entry.elsewhere = *holder;
     }
-    Settle(entry, report, holder != nullptr);
+    Settle(entry, report, holder != nullptr || (host_ != nullptr && !asked));
     LookForForeign(entry, report);
   }
   Refresh(entry);
@@ -489,11 +492,11 @@ void Yard::LookForMemory(Entry& entry, const DeviceReport& report) {
 void Yard::TakeOut(Entry& entry, OutOfService::Why why, Message reason) {
   if (entry.out && entry.out->reason == reason) return;
   const bool lost = why == OutOfService::Why::kLost;
-  entry.out = OutOfService{why, std::move(reason), now_, settings_.boot};
+  entry.out = OutOfService{why, std::move(reason), Wall(), settings_.boot};
   journal_.Write(SettingChanged{OutKey(entry.device.id),
                                 json::serialize(json::object{{"why", Name(why)},
                                                              {"reason", ToJson(entry.out->reason)},
-                                                             {"since", ToNanos(now_)},
+                                                             {"since", ToNanos(Wall())},
                                                              {"boot", settings_.boot}})});
   Emit(lost ? "device.lost" : "device.quarantined", std::nullopt, 0,
        {{"device", entry.device.id},
@@ -527,6 +530,10 @@ void Yard::LoseTenants(Entry& entry) {
 
 void Yard::Apply(ActOnDevices& act) {
   std::vector<std::pair<std::string, Status>> answers;
+  if (const Status room = HasRoom(false); !room) {
+    for (const std::string& text : act.devices) answers.emplace_back(text, room);
+    return act.reply(std::move(answers));
+  }
   for (const std::string& text : act.devices) {
     const std::vector<std::string> ids = ledger_.Select(text);
     if (ids.size() != 1) {
@@ -556,11 +563,11 @@ void Yard::Apply(ActOnDevices& act) {
 
 // What runs on it goes on; nothing new starts.
 Status Yard::HoldDevice(Entry& entry, std::optional<Time> until) {
-  entry.hold = Entry::Hold{until, now_};
-  json::object kept{{"since", ToNanos(now_)}};
+  entry.hold = Entry::Hold{until, Wall()};
+  json::object kept{{"since", ToNanos(Wall())}};
   if (until) {
     kept["until"] = ToNanos(*until);
-    device_due_.emplace(*until, entry.device.id);
+    device_due_.emplace(OnOurClock(*until), entry.device.id);
   }
   journal_.Write(SettingChanged{HoldKey(entry.device.id), json::serialize(kept)});
   Refresh(entry);
@@ -608,7 +615,7 @@ void Yard::EndHolds() {
     Entry* entry = ledger_.Find(device_due_.begin()->second);
     device_due_.erase(device_due_.begin());
     if (entry == nullptr) continue;
-    if (entry->hold && entry->hold->until && *entry->hold->until <= now_) {
+    if (entry->hold && entry->hold->until && *entry->hold->until <= Wall()) {
       entry->hold.reset();
       journal_.Write(SettingChanged{HoldKey(entry->device.id), ""});
     }

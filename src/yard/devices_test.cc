@@ -517,6 +517,10 @@ TEST(Quarantine, AProcessThatDoesNotDieTakesItsDeviceOutUntilItIsGone) {
   yard.Begin(stuck);
   yard.News(stuck, AttemptUnkillable{});
   EXPECT_EQ(yard.DeviceOf("cpu:0").state, "quarantined");
+  const std::vector<Event> events = yard.Events();
+  EXPECT_TRUE(std::any_of(events.begin(), events.end(), [](const Event& event) {
+    return event.kind == "attempt.stopping" && event.data.find("why.unkillable") != std::string::npos;
+  }));
   const TaskId other = yard.MustSubmit(Spec({"other"}));
   EXPECT_EQ(yard.StateOf(other), "starting") << "the other device is untouched";
   yard.Exit(stuck, 1);

@@ -1,10 +1,18 @@
 // An attempt is over: its outcome is classified, its leases freed, the task retried, requeued or ended.
+#include <errno.h>
+
+#include <algorithm>
 #include <boost/json.hpp>
 
+#include "base/fail_point.h"
 #include "msg/retry.h"
 #include "yard/yard.h"
 
 namespace ty {
+
+namespace {
+constexpr Duration kBreath = seconds(5);  // before a launch is tried again
+}
 
 void Yard::Apply(TailRead& tail) {
   if (Live* live = FindLive(tail.attempt)) ConcludeExit(*live, tail.tail);
@@ -42,6 +50,7 @@ void Yard::ConcludeExit(Live& live, const LogTail& tail, const TaskSpec& spec) {
   evidence.hit_idle_limit = exit.stopped_by == ExitRecord::StoppedBy::kIdleLimit;
   evidence.limit = (evidence.hit_idle_limit ? spec.idle_limit : spec.time_limit).value_or(Duration{});
   evidence.oom_kills = exit.oom_kills;
+  evidence.oom_kills_nearby = exit.oom_kills_nearby;
   evidence.exception = tail.exception;
   evidence.errors = tail.errors;
   // A stop that came after the end changes nothing: only one the shim has acted on counts.
@@ -63,6 +72,10 @@ void Yard::ConcludeExit(Live& live, const LogTail& tail, const TaskSpec& spec) {
     // Beside others it was not the script's fault: alone it may have what it needs.
     Change(*FindTask(attempt.task), [](Task& t) { t.alone = true; });
     advice = RetryAdvice{RetryAdvice::Act::kRequeue, {}, msg::RetryShareMemory{}};
+  } else if (exit.kind == ExitRecord::Kind::kExecFailed && exit.exec_step == "fork" &&
+             (exit.exec_errno == EAGAIN || exit.exec_errno == ENOMEM)) {
+    // The supervisor could make no process: the command has not run.
+    advice = RetryAdvice{RetryAdvice::Act::kRequeue, kBreath, {}};
   } else if (failed && live.device_broke) {
     advice = RetryAdvice{RetryAdvice::Act::kRequeue, {}, msg::RetryDeviceBroken{}};
   }
@@ -76,7 +89,7 @@ void Yard::ConcludeLost(Live& live, AttemptLost::Why why) {
   evidence.stop_kind = live.attempt.stop_kind;
   const Task& task = *FindTask(live.attempt.task);
   History history;
-  if (live.attempt.started) history.ran = now_ - *live.attempt.started;
+  if (live.attempt.started) history.ran = std::max(Duration{}, Wall() - *live.attempt.started);
   history.made_progress = task.began_progress;
   history.has_checkpoint = !task.checkpoint.path.empty();
   history.retries = task.retries;
@@ -89,7 +102,9 @@ void Yard::ConcludeLost(Live& live, AttemptLost::Why why) {
 void Yard::Conclude(Live& live, const Outcome& outcome, const RetryAdvice& advice) {
   const Ulid uid = live.attempt.uid;
   const bool launched = live.launched;
-  const Time ended = live.exit ? live.exit->ended : now_;
+  // Nothing ends before it began, not even when the wall clock was set back meanwhile.
+  const std::optional<Time> started = live.exit ? live.exit->started : live.attempt.started;
+  const Time ended = std::max(live.exit ? live.exit->ended : Wall(), started.value_or(Time::min()));
   Task& task = *FindTask(live.attempt.task);
   if (live.progress) Mark(live, true);
   Change(live.attempt, [&](Attempt& a) {
@@ -108,11 +123,13 @@ void Yard::Conclude(Live& live, const Outcome& outcome, const RetryAdvice& advic
   if (live.exit && live.exit->failed_rank) data["failed_rank"] = *live.exit->failed_rank;
   Emit(outcome.kind == OutcomeKind::kLost ? "attempt.lost" : "attempt.ended", task.id, live.attempt.number,
        data);
+  FAIL_POINT("exit.written");
   Free(live);
   current_.erase(task.id);
   lives_.erase(uid);  // `live` is gone from here on
   if (launched) {
     journal_.Then([this, uid](const Receipt& receipt) {
+      FAIL_POINT("acknowledge.durable");
       if (receipt.committed) engine_.Acknowledge(uid);
     });
   }
@@ -123,8 +140,10 @@ void Yard::Conclude(Live& live, const Outcome& outcome, const RetryAdvice& advic
     t.outcome = outcome;  // of the attempt before; the next launch clears it
     if (advice.act == RetryAdvice::Act::kRetry) {
       t.retries++;
-      t.not_before = now_ + advice.delay;
+      t.not_before = Wall() + advice.delay;
     }
+    if (advice.act == RetryAdvice::Act::kRequeue && advice.delay > Duration{})
+      t.not_before = Wall() + advice.delay;
     if (advice.act == RetryAdvice::Act::kHold) {
       t.held = true;
       t.held_reason = advice.reason;
@@ -132,6 +151,15 @@ void Yard::Conclude(Live& live, const Outcome& outcome, const RetryAdvice& advic
   });
   if (task.held) Emit("task.held", task.id, task.attempts, {{"reason", ToJson(advice.reason)}});
   Place(task);
+}
+
+// Nothing has run for want of descriptors, processes or room: others use them up now, and a pause lets them
+// end.
+void Yard::ComeAgain(Live& live, Message reason) {
+  Outcome outcome;
+  outcome.kind = OutcomeKind::kPreempted;
+  outcome.reason = reason;
+  Conclude(live, outcome, RetryAdvice{RetryAdvice::Act::kRequeue, kBreath, std::move(reason)});
 }
 
 // Nothing has run: the task goes back to its place, not counted as a retry.

@@ -114,7 +114,18 @@ struct CodeSeen {
   std::vector<std::string> changed;  // files that differ
 };
 
+// Somebody set the wall clock: it is this far ahead of the time that Turn is given.
+struct ClockSet {
+  Duration ahead{};
+};
+
+// What outlives a logout or a reboot of the host is told in receipts.
+struct HostChanged {
+  bool survives_logout = false, survives_reboot = false;
+};
+
 using Input = std::variant<Submit, Act, ActOnDevices, DeviceReport, PauseQueue, Ask, AwaitEnd, AwaitEvents,
-                           Committed, Adopted, AttemptNews, Observation, TailRead, CodeSeen>;
+                           Committed, Adopted, AttemptNews, Observation, TailRead, CodeSeen,
+                           ClockSet, HostChanged, StoreHealth>;
 
 }  // namespace ty

@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 
 #include "base/digest.h"
+#include "base/fail_point.h"
 #include "base/paths.h"
 #include "msg/head.h"
 #include "msg/outcome.h"
@@ -77,12 +78,12 @@ void Yard::Record(const Decision& decision, std::vector<std::shared_ptr<const Un
   Live live;
   live.locks = std::move(locks);
   Attempt& attempt = live.attempt;
-  attempt.uid = Ulid::Make(now_);
+  attempt.uid = Ulid::Make(Wall());
   attempt.task = task.id;
   attempt.number = task.attempts + 1;
   attempt.boot = settings_.boot;
   attempt.resume = task.checkpoint.path;
-  attempt.created = now_;
+  attempt.created = Wall();
   for (int index : decision.devices) attempt.devices.push_back(ledger_.rows()[index].id);
   if (task.wish.ranks && !attempt.devices.empty())
     attempt.processes = static_cast<int>(attempt.devices.size());
@@ -103,6 +104,7 @@ void Yard::Record(const Decision& decision, std::vector<std::shared_ptr<const Un
   Emit("attempt.planned", task.id, attempt.number,
        {{"devices", Strings(attempt.devices)}, {"reason", ToJson(decision.reason)}});
   if (!decision.devices.empty()) Grant(live, task, decision);
+  FAIL_POINT("prepare.written");
   journal_.WantSpec(task.id);
   journal_.Then([this, id = task.id, uid = attempt.uid](const Receipt& receipt) {
     if (receipt.committed) Launch(uid, SpecIn(receipt, id));
@@ -121,18 +123,22 @@ void Yard::Launch(Ulid uid, std::shared_ptr<const TaskSpec> spec) {
     outcome.reason = *live->attempt.stop_reason;
     return Conclude(*live, outcome, RetryAdvice{});
   }
+  FAIL_POINT("prepare.durable");
   live->launched = true;
   if (FindTask(live->attempt.task)->wish.ranks && live->leased) live->port = FindPort();
   engine_.Launch(OrderFor(*FindTask(live->attempt.task), *live, *spec));
+  FAIL_POINT("launch.ordered");
   if (!spec->code.files.empty()) CompareCode(*live, std::move(spec));
 }
 
 void Yard::SendStop(Ulid uid, std::shared_ptr<const TaskSpec> spec, bool at_once) {
   const Live* live = FindLive(uid);
   if (live == nullptr || !live->launched || live->exit) return;
+  FAIL_POINT("stop.durable");
   StopOrder order;
   order.reason = live->attempt.stop_reason ? live->attempt.stop_reason->id : "stop";
   order.signal = spec ? spec->stop_signal : 15;
+  order.target = spec ? spec->stop_target : StopTarget::kGroup;
   order.grace = at_once ? Duration{} : spec ? spec->grace : Duration(seconds(60));
   engine_.Stop(uid, std::move(order));
 }
@@ -207,7 +213,9 @@ LaunchOrder Yard::OrderFor(const Task& task, const Live& live, const TaskSpec& s
   for (const auto& [name, value] : variables) order.environment.push_back(name + "=" + value);
   order.time_limit = spec.time_limit;
   order.idle_limit = spec.idle_limit;
+  order.log_limit = spec.log_limit;
   order.stop_signal = spec.stop_signal;
+  order.stop_target = spec.stop_target;
   order.grace = spec.grace;
   order.head = LogHead(task, live, spec);
   return order;

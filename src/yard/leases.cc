@@ -47,7 +47,7 @@ bool Yard::ClaimHost(const Decision& decision, std::vector<std::shared_ptr<const
     if (!IsGpu(entry.device)) continue;
     const bool ours = !entry.leases.empty();
     HostClaim claim = host_->Claim(entry.device.id, decision.share.mode != ShareMode::kWhole, ours,
-                                   HostNote{settings_.owner, settings_.instance, task.id, task.name, now_});
+                                   HostNote{settings_.owner, settings_.instance, task.id, task.name, Wall()});
     if (claim.lock) {
       locks.push_back(std::move(claim.lock));
       if (!ours) claimed.push_back(&entry);
@@ -132,7 +132,7 @@ void Yard::Free(Live& live) {
     if (entry.leases.empty() && host_ != nullptr && IsGpu(entry.device)) host_->Leave(id);
     if (entry.out && entry.out->why == OutOfService::Why::kUnkillable) Restore(entry);  // it is gone now
     if (IsGpu(entry.device) && watch_ != nullptr && live.launched) {
-      entry.settling = {now_, now_ + kSettlePatience};
+      entry.settling = {Wall(), now_ + kSettlePatience};
       device_due_.emplace(now_ + kSettlePatience, id);
       watch_->LookNow();
     }

@@ -3,10 +3,12 @@
 #include <boost/json.hpp>
 #include <cmath>
 
+#include "base/fail_point.h"
 #include "base/log.h"
 #include "base/paths.h"
 #include "msg/device.h"
 #include "msg/outcome.h"
+#include "msg/why.h"
 #include "yard/yard.h"
 
 namespace ty {
@@ -24,7 +26,8 @@ void Yard::Apply(AttemptNews& news) {
     return Conclude(*live, outcome, RetryAdvice{});
   }
   if (auto* refused = std::get_if<AttemptRefused>(&news.what))
-    return GoBack(*live, refused->error.message, true);
+    return refused->error.code == Code::kUnavailable ? ComeAgain(*live, refused->error.message)
+                                                     : GoBack(*live, refused->error.message, true);
   if (auto* lost = std::get_if<AttemptLost>(&news.what)) return ConcludeLost(*live, lost->why);
   if (std::holds_alternative<AttemptStuck>(news.what)) {
     live->stuck = true;
@@ -36,6 +39,8 @@ void Yard::Apply(AttemptNews& news) {
   if (auto* refused = std::get_if<AttemptFreezeRefused>(&news.what)) return Apply(*live, *refused);
   if (std::holds_alternative<AttemptUnkillable>(news.what)) {
     live->unkillable = true;
+    Emit("attempt.stopping", live->attempt.task, live->attempt.number,
+         {{"reason", ToJson(Message(msg::WhyUnkillable{}))}});
     for (const std::string& id : live->attempt.devices) {
       Entry* entry = ledger_.Find(id);
       if (entry == nullptr || !live->leased) continue;
@@ -60,6 +65,7 @@ void Yard::Began(Live& live, const AttemptRunning& news) {
     if (std::holds_alternative<Starting>(task.state)) {
       Change(task, [](Task& t) { t.state = ty::Running{}; });
     }
+    FAIL_POINT("run.written");
     boost::json::object data{{"pid", news.pid}};
     boost::json::array devices;
     for (const std::string& id : attempt.devices) devices.emplace_back(id);
@@ -92,6 +98,7 @@ void Yard::Began(Live& live, const AttemptRunning& news) {
 void Yard::Exited(Live& live, const AttemptExited& news) {
   if (live.exit) return;
   Attempt& attempt = live.attempt;
+  FAIL_POINT("exit.taken_in");
   live.exit = news.record;
   LeaveTurns(live);
   if (news.record.kind == ExitRecord::Kind::kExecFailed) return ConcludeExit(live, LogTail{});

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
+#include "base/log.h"
 #include "msg/outcome.h"
 #include "yard/yard.h"
 
@@ -30,6 +31,7 @@ ty::View Yard::MakeView() const {
   ty::View view{ready_,      ledger_.rows(), machine_.cores,
                 cores_used_, paused_,        [this](TaskId id) { return NameOf(id); }};
   if (!machine_.complete) view.trouble = probe_trouble_;
+  view.wall_ahead = ahead_;
   return view;
 }
 
@@ -70,8 +72,8 @@ void Yard::Place(const Task& task) {
   order_.insert(key);
   std::optional<Time> due = task.begin;
   if (task.not_before && (!due || *due < *task.not_before)) due = task.not_before;
-  if (due && *due > now_) {
-    due_.emplace(*due, task.id);
+  if (due && *due > Wall()) {
+    due_.emplace(OnOurClock(*due), task.id);
     return;
   }
   if (task.held || HasOpenDependency(task)) return;
@@ -92,6 +94,25 @@ void Yard::WakeDue() {
   }
 }
 
+// A beginning somebody named stays where it is on the wall; a delay of ours lasts as long as it was meant to.
+void Yard::Apply(ClockSet& set) {
+  const Duration by = set.ahead - ahead_;
+  if (by == Duration{}) return;
+  ahead_ = set.ahead;
+  Log("the wall clock was set by " + std::to_string(ToMillis(by)) + " ms");
+  std::vector<TaskId> waiting;
+  for (const OrderKey& key : order_) waiting.push_back(key.id);
+  for (TaskId id : waiting) {
+    Task& task = *FindTask(id);
+    if (!task.begin && !task.not_before) continue;
+    if (task.not_before) Change(task, [&](Task& t) { *t.not_before += by; });
+    Place(task);
+  }
+  for (const Entry& entry : ledger_.entries()) {
+    if (entry.hold && entry.hold->until) device_due_.emplace(OnOurClock(*entry.hold->until), entry.device.id);
+  }
+}
+
 // The task is over for good: told to those behind it, and forgotten here once the disk has it.
 void Yard::End(Task& task, Outcome outcome, std::optional<Time> at) {
   const TaskId id = task.id;
@@ -104,7 +125,7 @@ void Yard::End(Task& task, Outcome outcome, std::optional<Time> at) {
     t.held_reason.reset();
     t.not_before.reset();
     t.outcome = std::move(outcome);
-    t.ended = at.value_or(now_);
+    t.ended = at.value_or(Wall());
   });
   Emit("task.ended", id, task.attempts, {{"outcome", ToJson(*task.outcome)}});
   lately_ended_[id] = kind;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
+#include "base/fail_point.h"
 #include "msg/receipt.h"
 #include "msg/submit.h"
 #include "yard/yard.h"
@@ -79,7 +80,7 @@ Result<Task> Yard::Admit(const Submit& submit, size_t index, TaskId first) const
   const TaskSpec& spec = item.spec;
   Task task;
   task.id = TaskId{first.value + static_cast<int64_t>(index)};
-  task.uid = Ulid::Make(now_);
+  task.uid = Ulid::Make(Wall());
   task.name = spec.name.empty() ? NameFor(spec) : spec.name;
   task.priority = spec.priority;
   task.held = spec.hold;
@@ -89,7 +90,7 @@ Result<Task> Yard::Admit(const Submit& submit, size_t index, TaskId first) const
   task.wish = spec.wish;
   task.after = spec.after;
   task.begin = spec.begin;
-  task.submitted = now_;
+  task.submitted = Wall();
   task.tags = spec.tags;
   task.retry = spec.retry;
   task.checkpoint.path = spec.resume_path;
@@ -212,6 +213,7 @@ void Yard::Apply(Submit& submit) {
     journal_.Then([reply = std::move(submit.reply), receipts](const Receipt&) { reply(receipts); });
     return;
   }
+  if (const Status room = HasRoom(false); !room) return refuse(room.error());
 
   const TaskId first{last_task_.value + 1};
   std::vector<Task> admitted;
@@ -246,11 +248,13 @@ void Yard::Apply(Submit& submit) {
   for (TaskId id : ids) Watch(tasks_.at(id));
   for (TaskId id : ids) Place(tasks_.at(id));
 
+  FAIL_POINT("submit.written");
   // The receipt is written after this turn has decided, so that it can say "starting"; it leaves after the
   // commit.
   journal_.Then(
       [this, own_shell, ids = std::move(ids), reply = std::move(submit.reply)](const Receipt& receipt) {
         if (!receipt.committed) return reply(Forward(receipt.committed.error()));
+        FAIL_POINT("submit.durable");
         std::vector<SubmitReceipt> receipts;
         // A bulk of thousands is told its range only; the explanation of each would cost more than the
         // submit.
@@ -265,6 +269,7 @@ void Yard::Apply(Submit& submit) {
           }
         }
         reply(std::move(receipts));
+        FAIL_POINT("submit.answered");
       });
 }
 

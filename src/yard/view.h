@@ -10,6 +10,7 @@
 #include "model/lease.h"
 #include "model/task.h"
 #include "os/device_watch.h"
+#include "store/store.h"
 
 namespace ty {
 
@@ -62,6 +63,7 @@ struct YardView {
   int waiting = 0, held = 0, running = 0, devices = 0, devices_free = 0;
   bool paused = false;
   bool adopting = false;
+  StoreHealth store;
   ProbeState probe = ProbeState::kNone;  // how NVML is
   Message probe_trouble;                 // empty when it is good or there are no GPUs
   std::string driver, cuda;              // "550.54.14", "12.4"; empty without GPUs

@@ -5,6 +5,8 @@
 
 #include "base/assert.h"
 #include "base/log.h"
+#include "base/paths.h"
+#include "msg/store.h"
 #include "msg/why.h"
 
 namespace ty {
@@ -39,10 +41,12 @@ void Yard::Turn(Time now) {
   }
   WakeDue();
   EndHolds();
-  if (decide_ && !adopting_) DecideAll();
+  if (decide_ && !adopting_ && !health_.low) DecideAll();
   TakeTurns();
   TellWatch();
   Commit();
+  // Answered last: who reads on in the store then finds there what has just left this memory.
+  for (const Ask& ask : std::exchange(asks_, {})) ask.question(*this);
 }
 
 std::optional<Time> Yard::next_wakeup() const {
@@ -92,7 +96,28 @@ void Yard::Apply(Committed& committed) {
 }
 
 void Yard::Apply(Ask& ask) {
-  ask.question(*this);
+  asks_.push_back(std::move(ask));
+}
+
+void Yard::Apply(HostChanged& host) {
+  settings_.survives_logout = host.survives_logout;
+  settings_.survives_reboot = host.survives_reboot;
+}
+
+void Yard::Apply(StoreHealth& health) {
+  health_ = std::move(health);
+  decide_ = true;
+  if (!health_.broken.empty() && !broken_)
+    broken_ = Error{Code::kInternal,
+                    msg::StoreBroken{.path = StatePaths{settings_.home}.Database(), .what = health_.broken},
+                    {}};
+}
+
+Status Yard::HasRoom(bool makes_room) const {
+  if (health_.stuck) return Fail(Code::kUnavailable, msg::StoreStuck{.folder = settings_.home});
+  if (!health_.low || makes_room) return {};
+  return Fail(Code::kUnavailable,
+              msg::StoreLow{.folder = settings_.home, .room = health_.room, .need = health_.need});
 }
 
 void Yard::Apply(AwaitEnd& await) {
@@ -147,7 +172,7 @@ Yard::Live* Yard::LiveOf(TaskId id) {
 void Yard::Emit(std::string kind, std::optional<TaskId> task, int attempt, const boost::json::object& data) {
   Event event;
   event.seq = ++last_event_;
-  event.at = now_;
+  event.at = Wall();
   event.kind = std::move(kind);
   event.task = task;
   event.attempt = attempt;
@@ -158,7 +183,7 @@ void Yard::Emit(std::string kind, std::optional<TaskId> task, int attempt, const
 void Yard::Emit(std::string kind, std::optional<TaskId> task, int attempt) {
   Event event;
   event.seq = ++last_event_;
-  event.at = now_;
+  event.at = Wall();
   event.kind = std::move(kind);
   event.task = task;
   event.attempt = attempt;
@@ -243,6 +268,7 @@ YardView Yard::Overview() const {
   view.driver = driver_;
   view.cuda = cuda_;
   view.paused = paused_;
+  view.store = health_;
   view.adopting = adopting_;
   view.cores = machine_.cores;
   view.containment = engine_.Containment();
@@ -253,6 +279,8 @@ std::optional<Message> Yard::Why(TaskId id) const {
   const Task* task = FindTask(id);
   if (task == nullptr || !IsWaiting(*task)) return std::nullopt;
   if (adopting_) return Message(msg::WhyAdopting{});
+  if (health_.low && ready_.Contains(id))
+    return Message(msg::WhyReadOnly{.room = health_.room, .need = health_.need, .folder = settings_.home});
   return Explain(MakeView(), *task, OpenDependenciesOf(*task), now_);
 }
 

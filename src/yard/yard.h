@@ -53,6 +53,7 @@ class Yard {
        Errands errands, DeviceWatch* watch = nullptr, HostLeases* host = nullptr);
   ~Yard();
 
+  // Times given here go on evenly, even when the wall clock is set (ClockSet).
   // Takes over what the store holds; adoption of running attempts comes before any scheduling.
   void Open(OpenState state, Time now);
   void Turn(Time now);
@@ -121,6 +122,9 @@ class Yard {
   void Apply(Observation& seen);     // observe.cc
   void Apply(TailRead& tail);        // finish.cc
   void Apply(CodeSeen& seen);        // observe.cc
+  void Apply(ClockSet& set);         // queue.cc
+  void Apply(HostChanged& host);     // yard.cc
+  void Apply(StoreHealth& health);   // yard.cc
 
   // submit.cc
   Result<Task> Admit(const Submit& submit, size_t index, TaskId first) const;
@@ -205,6 +209,7 @@ class Yard {
 
   // finish.cc
   void GoBack(Live& live, Message reason, bool hold);
+  void ComeAgain(Live& live, Message reason);
   void Conclude(Live& live, const Outcome& outcome, const RetryAdvice& advice);
   void ConcludeLost(Live& live, AttemptLost::Why why);
   void ConcludeExit(Live& live, const LogTail& tail);
@@ -230,6 +235,9 @@ class Yard {
     change.attempt = attempt;
     journal_.Write(std::move(change));
   }
+  // Why nothing new is taken in now: the store's disk has too little room. What makes room still goes, unless
+  // not even that can be written.
+  Status HasRoom(bool makes_room) const;
   void Emit(std::string kind, std::optional<TaskId> task, int attempt, const boost::json::object& data);
   void Emit(std::string kind, std::optional<TaskId> task = std::nullopt, int attempt = 0);
   void Commit();
@@ -244,13 +252,20 @@ class Yard {
   DeviceWatch* watch_;
   HostLeases* host_;
 
+  // now_ goes on evenly; the wall clock is what people set and read: times that are kept, told or were named
+  // by somebody are on it. They differ once it was set while the daemon ran.
+  Time Wall() const { return now_ + ahead_; }
+  Time OnOurClock(Time wall) const { return wall - ahead_; }
+
   Time now_;
+  Duration ahead_{};
   bool adopting_ = false;
   bool paused_ = false;
   bool decide_ = false;  // something changed that could let a task start
   std::optional<Time> decide_at_;
   std::optional<Time> patient_until_;  // when what was written patiently is committed at the latest
   std::optional<Error> broken_;
+  StoreHealth health_;  // while it is low nothing is launched
 
   std::unordered_map<TaskId, Task> tasks_;  // open ones, and ended ones until their end is durable
   std::unordered_map<Ulid, Live> lives_;
@@ -278,6 +293,7 @@ class Yard {
   TaskId last_task_;
 
   Journal journal_;
+  std::vector<Ask> asks_;  // of this turn
   uint64_t batches_ = 0;
   struct Pending {
     uint64_t number;

@@ -364,12 +364,114 @@ TEST(Yard, TheTasksVariablesWinOverTheShellsButNeverOverOurs) {
   EXPECT_TRUE(has("CUDA_VISIBLE_DEVICES="));
 }
 
+TEST(Yard, TakesInNothingNewWhileTheDiskIsLowAndGoesOnByItselfAfterwards) {
+  YardHarness yard(1);
+  const TaskId running = yard.MustSubmit(Spec({"a"}));
+  const TaskId next = yard.MustSubmit(Spec({"b"}));
+  yard.Begin(running);
+  yard.inbox->Post(StoreHealth{.low = true, .room = 1000, .need = 2000});
+  yard.Settle();
+  const Result<SubmitReceipt> refused = yard.Submit(Spec({"c"}));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::kUnavailable);
+  EXPECT_EQ(refused.error().message.id, "store.low");
+  EXPECT_EQ(yard.DoOne(Verb::kHold, next).error().message.id, "store.low");
+  EXPECT_EQ(yard.DoOne(Verb::kPriority, next, 5).error().message.id, "store.low");
+  EXPECT_TRUE(yard.yard->Overview().store.low);
+
+  yard.Exit(running, 0);
+  EXPECT_EQ(yard.StateOf(running), "ended") << "the end is kept";
+  EXPECT_FALSE(yard.Launched(next));
+  EXPECT_EQ(yard.WhyId(next), "why.read_only");
+  EXPECT_TRUE(yard.DoOne(Verb::kRemove, running)) << "it makes room";
+
+  yard.inbox->Post(StoreHealth{});
+  yard.Settle();
+  EXPECT_TRUE(yard.Launched(next));
+  EXPECT_TRUE(yard.Submit(Spec({"c"})));
+}
+
+// A list is put together from open tasks here and ended ones there: none may be in neither.
+TEST(Yard, AnswersQuestionsOnceTheStoreHasWhatTheTurnChanged) {
+  YardHarness yard;
+  const size_t before = yard.store->batches.size();
+  size_t handed_over = 0;
+  std::vector<SubmitItem> items(1);
+  items[0].spec = Spec({"train"});
+  yard.inbox->Post(Submit{std::move(items), {}, {}, [](auto) {}});
+  yard.inbox->Post(Ask{[&](const Yard&) { handed_over = yard.store->batches.size(); }});
+  yard.yard->Turn(yard.now);
+  EXPECT_EQ(handed_over, before + 1);
+}
+
+TEST(Yard, StopsWhenTheStateFileCanNoLongerBeReliedOn) {
+  YardHarness yard;
+  yard.inbox->Post(StoreHealth{.broken = "disk I/O error"});
+  yard.Settle();
+  ASSERT_TRUE(yard.yard->broken());
+  EXPECT_EQ(yard.yard->broken()->message.id, "store.broken");
+}
+
+TEST(Yard, RefusesEvenACancelWhenNothingCanBeWritten) {
+  YardHarness yard;
+  const TaskId task = yard.MustSubmit(Spec({"a"}));
+  yard.Begin(task);
+  yard.inbox->Post(StoreHealth{.low = true, .stuck = true, .room = 0, .need = 2000});
+  yard.Settle();
+  EXPECT_EQ(yard.DoOne(Verb::kCancel, task).error().message.id, "store.stuck");
+  EXPECT_TRUE(yard.engine->stops.empty());
+}
+
+TEST(Yard, AnswersARepeatedRequestWhileTheDiskIsLow) {
+  YardHarness yard;
+  const TaskId first = yard.Submit(Spec({"a"}), "key", "hash")->id;
+  yard.inbox->Post(StoreHealth{.low = true});
+  yard.Settle();
+  EXPECT_EQ(yard.Submit(Spec({"a"}), "key", "hash")->id, first);
+}
+
 TEST(Yard, AFailedCommitIsToldAndStopsTheYard) {
   YardHarness yard;
   yard.store->refuse_next = Error{Code::kUnavailable, Message{"store.disk_full", {}}, {}};
   EXPECT_FALSE(yard.Submit(Spec({"a"})));
   EXPECT_TRUE(yard.yard->broken());
   EXPECT_EQ(yard.engine->launched.size(), 0u);
+}
+
+TEST(Yard, ATaskThatFoundNoProcessLeftStaysQueuedAndIsTriedAgain) {
+  YardHarness yard;
+  const TaskId task = yard.MustSubmit(Spec({"a"}));
+  yard.News(task, AttemptRefused{Error{Code::kUnavailable, Message{"engine.spawn", {{"error", "x"}}}, {}}});
+  EXPECT_EQ(yard.StateOf(task), "waiting");
+  EXPECT_FALSE(yard.RecordOf(task).task.held);
+  yard.Pass(seconds(6));
+  EXPECT_TRUE(yard.Launched(task));
+  EXPECT_EQ(yard.RecordOf(task).task.retries, 0);
+}
+
+TEST(Yard, ATaskThatCanNeverBeLaunchedAsItIsIsHeldWithTheReason) {
+  YardHarness yard;
+  const TaskId task = yard.MustSubmit(Spec({"a"}));
+  yard.News(task, AttemptRefused{Error{Code::kInternal, Message{"engine.folder", {{"path", "/x"}}}, {}}});
+  EXPECT_TRUE(yard.RecordOf(task).task.held);
+  EXPECT_EQ(yard.WhyId(task), "engine.folder");
+}
+
+TEST(Yard, CountsRetriesAcrossRestarts) {
+  YardHarness yard;
+  TaskSpec spec = Spec({"a"});
+  spec.retry.max = 1;
+  spec.retry.on = RetryPolicy::On::kAny;
+  const TaskId task = yard.MustSubmit(spec);
+  yard.Begin(task);
+  yard.Exit(task, 1);
+  yard.Restart();
+  yard.FinishAdoption();
+  yard.Pass(seconds(11));
+  yard.Begin(task);
+  yard.Exit(task, 1);
+  EXPECT_EQ(yard.StateOf(task), "ended");
+  EXPECT_EQ(yard.RecordOf(task).attempts.size(), 2u);
 }
 
 TEST(Yard, EventsAreNumberedWithoutGapAndTellTheStory) {

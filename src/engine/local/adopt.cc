@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fail_point.h"
 #include "engine/local/leftovers.h"
 #include "posix/clocks.h"
 #include "posix/files.h"
@@ -77,8 +78,10 @@ std::optional<Finding> Judge(const AttemptFolder& folder, const std::string& row
       return Finding{AttemptLost{AttemptLost::Why::kReboot}, {}};
     }
 
+    FAIL_POINT("adopt.looked");
     const bool free = !slot || TakeLock(slot);
     if (!decision && free) {
+      FAIL_POINT("adopt.undecided");
       // Before its folder was made, or its supervisor got as far as the lock: now it never will.
       if (!Exists(folder.paths().folder) || folder.Void("adoption") || folder.Disarm()) {
         return Finding{AttemptNotStarted{}, {}};
@@ -98,11 +101,15 @@ std::optional<Finding> Judge(const AttemptFolder& folder, const std::string& row
       // It may have written its end between our look at the slot and its death.
       const wire::SlotReading last = folder.ReadSlot();
       if (last.newest && last.newest->state == wire::SlotState::kExited) continue;
+      FAIL_POINT("adopt.dead");
       if (!EndLeftovers(folder, settings.instance, background, unkillable)) return std::nullopt;
+      FAIL_POINT("adopt.cleared");
       if (slot) folder.MarkLost(slot.get());
+      FAIL_POINT("adopt.marked_lost");
       return Finding{AttemptLost{AttemptLost::Why::kShimDied}, {}};
     }
     Call call = CallShim(folder);
+    FAIL_POINT("adopt.called");
     if (call.state) {
       AttemptRunning running;
       running.adopted = true;

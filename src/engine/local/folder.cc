@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fail_point.h"
 #include "base/log.h"
 #include "msg/engine.h"
 #include "posix/files.h"
@@ -17,27 +18,36 @@ std::string ErrorText(int error) {
   return ::strerror_r(error, buffer, sizeof buffer);  // GNU's: thread-safe
 }
 
+Code CodeOfFailure(int error) {
+  for (int passing : {EAGAIN, ENOMEM, EMFILE, ENFILE, ENOSPC, EDQUOT})
+    if (error == passing) return Code::kUnavailable;
+  return Code::kInternal;
+}
+
 Status AttemptFolder::Make(const LaunchOrder& order, const std::string& spec) const {
   if (!order.out_folder.empty()) {
     if (auto made = MakeFolders(order.out_folder); !made) {
-      return Fail(Code::kUnavailable,
+      return Fail(CodeOfFailure(made.error()),
                   msg::EngineOutFolder{.path = order.out_folder, .error = ErrorText(made.error())});
     }
   }
   const std::string& folder = paths_.folder;
   auto fail = [&](int error) {
-    return Fail(Code::kUnavailable, msg::EngineFolder{.path = folder, .error = ErrorText(error)});
+    return Fail(CodeOfFailure(error), msg::EngineFolder{.path = folder, .error = ErrorText(error)});
   };
   // An attempt is launched once: its folder must be new.
   if (::mkdir(folder.c_str(), 0700) != 0) return fail(errno);
   auto fill = [&]() -> SysStatus {
+    FAIL_POINT("launch.folder_empty");
     auto opened = OpenFolder(folder);
     if (!opened) return FailErrno(opened.error());
     const int at = opened->get();
     if (::mkdirat(at, "files", 0700) != 0) return FailErrno();
     static const std::string kZeros(wire::kSlotSize, '\0');
     if (auto done = WriteNewFileAt(at, "slot", kZeros); !done) return done;
+    FAIL_POINT("launch.slot_made");
     if (auto done = WriteNewFileAt(at, "head.json", order.head); !done) return done;
+    FAIL_POINT("launch.head_made");
     return WriteNewFileAt(at, "spec", spec);
   };
   if (auto filled = fill(); !filled) {
@@ -100,10 +110,13 @@ void AttemptFolder::MarkLost(int slot) const {
 }
 
 void AttemptFolder::Acknowledge() const {
-  for (const std::string& file : {paths_.Slot(), paths_.Control()}) ::unlink(file.c_str());
+  ::unlink(paths_.Control().c_str());
   // VOID stays until `rm`: a shim that is slow to begin may still hold the slot open, and would find nothing
   // against its GO. That did happen: a task ran after it had been cancelled.
   if (const auto decision = ReadDecision(); !decision || decision->go) ::unlink(paths_.Decision().c_str());
+  FAIL_POINT("acknowledge.slot_left");
+  // Last: as long as it is there, the next start finds the folder and goes on here.
+  ::unlink(paths_.Slot().c_str());
 }
 
 ExitRecord ToExitRecord(const wire::SlotRecord& record) {
@@ -130,6 +143,7 @@ ExitRecord ToExitRecord(const wire::SlotRecord& record) {
   }
   exit.killed_by_shim = record.killed;
   exit.oom_kills = record.oom_kills;
+  exit.oom_kills_nearby = record.oom_kills_nearby;
   exit.started = FromNanos(record.began_ns);
   exit.ended = FromNanos(record.ended_ns);
   exit.cpu_ms = record.cpu_ms;

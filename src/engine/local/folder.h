@@ -49,6 +49,8 @@ class AttemptFolder {
 };
 
 ExitRecord ToExitRecord(const wire::SlotRecord& record);
+// kUnavailable for what passes: no room, no descriptor, no process left.
+Code CodeOfFailure(int error);
 std::string ErrorText(int error);  // strerror
 
 }  // namespace ty

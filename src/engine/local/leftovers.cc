@@ -14,17 +14,19 @@ namespace ty {
 
 namespace {
 
-constexpr int64_t kUnkillableAfter = 30'000'000'000;
+// What it was started with; the usual where that cannot be read.
+wire::ShimSpec SpecOf(const AttemptFolder& folder) {
+  const auto text = ReadFile(folder.paths().Spec(), 64 << 20);
+  return text ? wire::DecodeSpec(*text).value_or(wire::ShimSpec{}) : wire::ShimSpec{};
+}
 
 // Where its tree may be held, whatever level is in use now: its own word, and every place we know.
-std::vector<Cgroup> LeavesOf(const AttemptFolder& folder, const std::string& instance) {
+std::vector<Cgroup> LeavesOf(const AttemptFolder& folder, const wire::ShimSpec& spec,
+                             const std::string& instance) {
   std::vector<Cgroup> leaves;
   const std::string name = "/a-" + folder.attempt().Text();
-  if (const auto text = ReadFile(folder.paths().Spec(), 64 << 20)) {
-    const auto spec = wire::DecodeSpec(*text);
-    const auto kind = spec ? ParseContainment(spec->containment) : std::nullopt;
-    if (kind && spec->cgroup.ends_with(name)) leaves.push_back({*kind, spec->cgroup});
-  }
+  const auto kind = ParseContainment(spec.containment);
+  if (kind && spec.cgroup.ends_with(name)) leaves.push_back({*kind, spec.cgroup});
   for (const CgroupRoot& root : KnownCgroupRoots(instance)) {
     Cgroup leaf = root.Attempt(folder.attempt().Text());
     const bool known =
@@ -76,7 +78,8 @@ std::vector<Process> FindSessions(const std::vector<Session>& sessions) {
 
 bool EndLeftovers(const AttemptFolder& folder, const std::string& instance, Background& background,
                   const std::function<void()>& unkillable) {
-  const std::vector<Cgroup> leaves = LeavesOf(folder, instance);
+  const wire::ShimSpec spec = SpecOf(folder);
+  const std::vector<Cgroup> leaves = LeavesOf(folder, spec, instance);
   const std::string marker = "TRAINYARD_ID=" + folder.attempt().Text();
   const wire::SlotRecord record = folder.ReadSlot().newest.value_or(wire::SlotRecord{});
   const int64_t began = MonotonicNanos();
@@ -96,7 +99,7 @@ bool EndLeftovers(const AttemptFolder& folder, const std::string& instance, Back
       (void)SignalProcess(process, SIGKILL);
     }
     if (!alive) break;
-    if (!told && MonotonicNanos() - began > kUnkillableAfter) {
+    if (!told && MonotonicNanos() - began > spec.unkillable_ms * 1'000'000) {
       told = true;
       unkillable();
     }

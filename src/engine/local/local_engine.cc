@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "base/fail_point.h"
 #include "base/log.h"
 #include "engine/local/leftovers.h"
 #include "engine/local/spawn.h"
@@ -30,6 +31,18 @@ uint64_t LinkTag(uint64_t key) {
 }
 uint64_t PidTag(uint64_t key) {
   return key << 1 | 1;
+}
+
+wire::Target ToWire(StopTarget target) {
+  switch (target) {
+    case StopTarget::kLeader:
+      return wire::Target::kLeader;
+    case StopTarget::kAll:
+      return wire::Target::kAll;
+    case StopTarget::kGroup:
+      break;
+  }
+  return wire::Target::kGroup;
 }
 
 }  // namespace
@@ -68,6 +81,7 @@ Status LocalEngine::Open() {
     return Fail(Code::kUnavailable, msg::EngineSpawn{.error = ErrorText(errno)});
   }
   OpenShimsCgroup();
+  OpenOomCounter();
   thread_ = std::thread([this] { Run(); });
   return {};
 }
@@ -76,6 +90,15 @@ void LocalEngine::OpenShimsCgroup() {
   const Cgroup shims = root_.Shims();
   if (!shims || !MakeFolders(shims.path, 0755)) return;
   if (auto folder = OpenFolder(shims.path)) shims_cgroup_ = std::move(*folder);
+}
+
+void LocalEngine::OpenOomCounter() {
+  const auto handed_down = ReadFile(root_.folder + "/cgroup.subtree_control", 4096);
+  const bool own = root_.kind == Containment::kCgroup2 && handed_down &&
+                   (" " + *handed_down).find(" memory") != std::string::npos;
+  if (own) return;
+  oom_counter_ = FindOomCounter();
+  if (auto opened = OpenAt(AT_FDCWD, oom_counter_.c_str(), O_RDONLY)) oom_counter_file_ = std::move(*opened);
 }
 
 LocalEngine::~LocalEngine() {
@@ -110,7 +133,9 @@ void LocalEngine::Adopt(std::vector<Attempt> open, std::function<void(std::vecto
 
 void LocalEngine::Acknowledge(Ulid attempt) {
   Post([this, attempt] {
+    FAIL_POINT("acknowledge.begun");
     Folder(attempt).Acknowledge();
+    FAIL_POINT("acknowledge.cleared");
     (void)root_.Attempt(attempt.Text()).Remove();
   });
 }
@@ -261,10 +286,17 @@ std::string LocalEngine::SpecFor(const LaunchOrder& order) const {
   spec.environment.push_back("TRAINYARD_ID=" + spec.attempt);
   if (order.time_limit) spec.time_limit_ms = ToMillis(*order.time_limit);
   if (order.idle_limit) spec.idle_limit_ms = ToMillis(*order.idle_limit);
+  spec.log_limit = order.log_limit;
   spec.stop_signal = order.stop_signal;
+  spec.stop_target = ToWire(order.stop_target);
+  spec.unkillable_ms = ToMillis(order.unkillable_after);
   spec.grace_ms = ToMillis(order.grace);
   spec.containment = Containment();
   spec.cgroup = root_.Attempt(spec.attempt).path;
+  if (oom_counter_file_) {
+    spec.oom_counter = oom_counter_;
+    spec.oom_kills_before = OomKillsIn(oom_counter_file_.get());
+  }
   return wire::EncodeSpec(spec);
 }
 
@@ -277,6 +309,7 @@ void LocalEngine::DoLaunch(const LaunchOrder& order) {
                                                         .want = static_cast<int64_t>(order.ranks.size())},
                                        "ranks"}});
   }
+  FAIL_POINT("launch.begun");
   if (auto made = folder.Make(order, SpecFor(order)); !made)
     return Report(order.attempt, AttemptRefused{made.error()});
   std::vector<int> leases;
@@ -285,6 +318,7 @@ void LocalEngine::DoLaunch(const LaunchOrder& order) {
     return SpawnShim(settings_.shim_program, folder.paths().folder, shims_cgroup_ ? shims_cgroup_.get() : -1,
                      leases);
   };
+  FAIL_POINT("launch.folder_made");
   auto spawned = spawn();
   // Somebody tidied our empty cgroup away.
   if (!spawned && (spawned.error() == ENOENT || spawned.error() == ENODEV)) {
@@ -293,10 +327,11 @@ void LocalEngine::DoLaunch(const LaunchOrder& order) {
   }
   if (!spawned) {
     (void)RemoveTree(folder.paths().folder);
-    return Report(
-        order.attempt,
-        AttemptRefused{Error{Code::kUnavailable, msg::EngineSpawn{.error = ErrorText(spawned.error())}, {}}});
+    return Report(order.attempt, AttemptRefused{Error{CodeOfFailure(spawned.error()),
+                                                      msg::EngineSpawn{.error = ErrorText(spawned.error())},
+                                                      {}}});
   }
+  FAIL_POINT("launch.spawned");
   Shim& shim = Add(order.attempt);
   shim.pid = spawned->process.pid;
   shim.pidfd = std::move(spawned->process.pidfd);
@@ -311,8 +346,10 @@ void LocalEngine::DoStop(const Ulid& attempt, StopOrder order) {
   }
   Shim* shim = Find(attempt);
   if (shim == nullptr || shim->ended) return;  // its end was told, or is none of ours
+  FAIL_POINT("stop.deciding");
   // Nothing has run as long as nobody said GO; whoever decides first has decided.
   if (!shim->running && Folder(attempt).Void(order.reason)) return End(*shim, AttemptNotStarted{});
+  FAIL_POINT("stop.not_void");
   shim->stop = std::move(order);
   HandOverStop(*shim);
 }
@@ -323,9 +360,11 @@ void LocalEngine::HandOverStop(Shim& shim) {
   order.verb = wire::Verb::kStop;
   order.reason = shim.stop->reason;
   order.signal = shim.stop->signal;
+  order.target = ToWire(shim.stop->target);
   order.grace_ms = ToMillis(shim.stop->grace);
   if (shim.link && SendPacket(shim.link.get(), wire::EncodeOrder(order))) {
     shim.stop.reset();
+    FAIL_POINT("stop.handed_over");
     return;
   }
   // Its socket is full or not there: it is stuck, or about to tell its end.
@@ -347,6 +386,7 @@ void LocalEngine::DoFreeze(const Ulid& attempt, Duration deadline) {
     return Report(attempt, AttemptFreezeRefused{.error = sent.error()});
   }
   shim->freezing = !shim->frozen;
+  FAIL_POINT("freeze.ordered");
 }
 
 // One that cannot be handed over is not needed: the deadline thaws.
@@ -354,6 +394,7 @@ void LocalEngine::DoThaw(const Ulid& attempt) {
   const Shim* shim = Find(attempt);
   if (shim == nullptr || shim->ended || !shim->link) return;
   wire::Order order;
+  FAIL_POINT("freeze.thaw_ordered");
   order.verb = wire::Verb::kThaw;
   (void)SendPacket(shim->link.get(), wire::EncodeOrder(order));
 }
@@ -361,6 +402,7 @@ void LocalEngine::DoThaw(const Ulid& attempt) {
 void LocalEngine::SetFrozen(Shim& shim, bool frozen) {
   shim.freezing = false;
   if (shim.frozen == frozen || shim.ended) return;
+  FAIL_POINT("freeze.heard");
   shim.frozen = frozen;
   if (frozen) {
     Report(shim.attempt, AttemptFrozen{});
@@ -398,6 +440,7 @@ void LocalEngine::OnNews(Shim& shim, const wire::News& news) {
     case wire::NewsKind::kStarted:
     case wire::NewsKind::kState:
       if (shim.running || shim.ended || !news.record) return;
+      FAIL_POINT("run.heard");
       shim.running = true;
       shim.stuck = false;
       shim.frozen = news.frozen;
@@ -405,13 +448,15 @@ void LocalEngine::OnNews(Shim& shim, const wire::News& news) {
                                           static_cast<int>(news.record->pid), shim.pid == 0, news.frozen});
       return;
     case wire::NewsKind::kExited:
+      FAIL_POINT("exit.heard");
       if (news.record) End(shim, AttemptExited{ToExitRecord(*news.record)});
       return;
     case wire::NewsKind::kUnkillable:
       return Report(shim.attempt, AttemptUnkillable{});
     case wire::NewsKind::kRefused:
-      shim.refusal = Error{
-          Code::kUnavailable, msg::EngineRefused{.step = news.step, .error = ErrorText(news.error)}, {}};
+      shim.refusal = Error{CodeOfFailure(news.error),
+                           msg::EngineRefused{.step = news.step, .error = ErrorText(news.error)},
+                           {}};
       return;
     case wire::NewsKind::kFrozen:
       return SetFrozen(shim, true);
@@ -522,6 +567,7 @@ void LocalEngine::TakeOver(const Ulid& attempt, Finding finding) {
     stop = std::move(it->second);
     adopting_.erase(it);
   }
+  FAIL_POINT("adopt.taken_over");
   Shim* known = Find(attempt);
   Shim& shim = known != nullptr ? *known : Add(attempt);
   const bool was_running = shim.running;

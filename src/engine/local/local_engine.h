@@ -80,6 +80,7 @@ class LocalEngine final : public Engine {
   void AdoptionStep(const std::shared_ptr<Adoption>& adoption);
   void SweepCgroups();
   void OpenShimsCgroup();
+  void OpenOomCounter();
 
   void OnLink(Shim& shim);
   void OnDeath(Shim& shim);
@@ -92,6 +93,9 @@ class LocalEngine final : public Engine {
   const CgroupRoot root_;
   const std::function<void(AttemptNews)> news_;
   UniqueFd epoll_, wake_, shims_cgroup_;
+  // Empty: each attempt's leaf counts for itself, or nobody counts.
+  std::string oom_counter_;
+  UniqueFd oom_counter_file_;
 
   std::mutex mutex_;
   std::vector<std::function<void()>> posted_;

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/fail_point.h"
 #include "posix/files.h"
 #include "posix/sockets.h"
 #include "wire/spec.h"
@@ -19,6 +20,7 @@ struct Birth {
   const char* program;
   const char* folder;
   const char* lease_count;
+  const char* variable;  // or null
   int link, null;
   int* leases;
   int leases_size;
@@ -52,7 +54,7 @@ int BeginShim(void* raw) {
   if (Arrange(birth)) {
     char* const argv[] = {const_cast<char*>("trainyard-shim"), const_cast<char*>(birth.folder),
                           const_cast<char*>("3"), const_cast<char*>(birth.lease_count), nullptr};
-    char* const environment[] = {nullptr};
+    char* const environment[] = {const_cast<char*>(birth.variable), nullptr};
     ::execve(birth.program, argv, environment);
   }
   birth.error = errno;
@@ -68,13 +70,11 @@ SysResult<SpawnedShim> SpawnShim(const std::string& program, const std::string& 
   auto null = OpenAt(AT_FDCWD, "/dev/null", O_RDWR);
   if (!null) return FailErrno(null.error());
   const std::string count = std::to_string(leases.size());
-  Birth birth{program.c_str(),
-              folder.c_str(),
-              count.c_str(),
-              ends->second.get(),
-              null->get(),
-              leases.data(),
-              static_cast<int>(leases.size())};
+  const char* armed = ArmedFailPoints();
+  const std::string variable = armed != nullptr ? "TRAINYARD_FAIL=" + std::string(armed) : std::string();
+  Birth birth{
+      program.c_str(),    folder.c_str(), count.c_str(), armed != nullptr ? variable.c_str() : nullptr,
+      ends->second.get(), null->get(),    leases.data(), static_cast<int>(leases.size())};
   CloneOptions options;
   options.cgroup = cgroup;
   auto child = CloneChild(options, BeginShim, &birth);
