@@ -477,7 +477,7 @@ Result<std::vector<Task>> SqliteRows::ListEnded(const EndedFilter& filter) {
     before_ended = *ended;
   }
   const int64_t since = filter.since ? ToNanos(*filter.since) : std::numeric_limits<int64_t>::min();
-  const std::optional<std::string_view> kind = filter.kind ? std::optional(Name(*filter.kind)) : std::nullopt;
+  const SqlValue kind = filter.kind ? SqlValue(Name(*filter.kind)) : SqlValue(nullptr);
   std::vector<Task> tasks;
   Query query =
       db_.Ask(kEndedTasks, {since, before_ended, filter.before == 0 ? kLatest : filter.before, kind});
