@@ -1,6 +1,6 @@
 """Builds and runs every test of the project and ends with one line: N passed, N failed.
 
-Unit tests are GoogleTest programs, one a room; the rest is pytest. Each part's own output goes to build/test-logs/
+Unit tests are GoogleTest programs, one a room; what crosses processes is pytest; script/chaos runs yards under fire. Each part's own output goes to build/test-logs/
 and is shown when it fails.
 """
 
@@ -63,7 +63,8 @@ def gtests(folder, label, tally):
         if os.path.exists(report):
             os.remove(report)
         environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", "LANG": "C",
-                       "ASAN_OPTIONS": "detect_leaks=1:abort_on_error=1", "UBSAN_OPTIONS": "print_stacktrace=1"}
+                       "ASAN_OPTIONS": "detect_leaks=1:abort_on_error=1", "UBSAN_OPTIONS": "print_stacktrace=1",
+                       "TSAN_OPTIONS": "halt_on_error=0:exitcode=66"}
         code, seconds = run([os.path.join(folder, "bin", name), f"--gtest_output=json:{report}"], log, environment)
         try:
             with open(report) as file:
@@ -107,6 +108,20 @@ def commands(tally):
             tally.add(name, int(code == 0), int(code != 0), 0, seconds, log)
 
 
+# A share of each way to hurt a yard; by hand: script/chaos --help.
+UNDER_FIRE = (["--kills", "500"], ["--power-cuts", "20"], ["--disk-full"], ["--io-errors"], ["--clock"], ["--fd-limit"])
+CANNOT_BE_DONE_HERE = 77  # no root, no loop devices
+
+
+def chaos(tally):
+    for words in UNDER_FIRE:
+        log = os.path.join(LOGS, "chaos" + words[0] + ".log")
+        environment = {**os.environ, "TRAINYARD_BIN": os.path.join(ROOT, "build/release/bin/trainyard")}
+        code, seconds = run(["script/chaos", *words], log, environment)
+        left = code == CANNOT_BE_DONE_HERE
+        tally.add("chaos " + " ".join(words), int(code == 0), int(code != 0 and not left), int(left), seconds, log)
+
+
 def main():
     quick = "--quick" in sys.argv[1:]
     os.makedirs(LOGS, exist_ok=True)
@@ -118,7 +133,9 @@ def main():
         for folder in ("python/tests", "tests/contract", "tests/e2e", "recipes/tests"):
             if os.path.isdir(os.path.join(ROOT, folder)):
                 pytests(folder, tally)
+        chaos(tally)
         gtests(build("dev", []), "sanitized", tally)
+        gtests(build("tsan", ["store_test", "yard_test", "http_test"]), "threads", tally)
     print(f"{tally.passed} passed, {tally.failed} failed" + (f", {tally.skipped} skipped" if tally.skipped else ""))
     return 1 if tally.failed else 0
 

@@ -124,8 +124,8 @@ struct HostChanged {
   bool survives_logout = false, survives_reboot = false;
 };
 
-using Input = std::variant<Submit, Act, ActOnDevices, DeviceReport, PauseQueue, Ask, AwaitEnd, AwaitEvents,
-                           Committed, Adopted, AttemptNews, Observation, TailRead, CodeSeen,
-                           ClockSet, HostChanged, StoreHealth>;
+using Input =
+    std::variant<Submit, Act, ActOnDevices, DeviceReport, PauseQueue, Ask, AwaitEnd, AwaitEvents, Committed,
+                 Adopted, AttemptNews, Observation, TailRead, CodeSeen, ClockSet, HostChanged, StoreHealth>;
 
 }  // namespace ty

@@ -1,6 +1,7 @@
 // Ledger knows every device of the yard: who leases it, and what stands against giving it out. It decides who
 // holds what; what the watch sees only adds use from outside. Rows for the scheduler are kept true at every
-// change. On the Yard's thread; it writes nothing and tells nobody: the Yard does (devices.cc, leases.cc).
+// change. On the Yard's thread; it writes nothing and tells nobody: the Yard does (reports.cc, devices.cc,
+// leases.cc).
 #pragma once
 
 #include <map>
@@ -64,6 +65,11 @@ struct Entry {
   const Tenancy* Of(const Ulid& attempt) const;
   Tenancy* Of(const Ulid& attempt);
 };
+
+// A card that is only known by its place on the bus.
+inline bool IsPlaceholder(const Device& device) {
+  return device.id.starts_with("pci:");
+}
 
 class Ledger {
  public:

@@ -1,7 +1,7 @@
 // The Yard owns all state, on one thread. Others post Inputs; Turn applies them, decides, records, and hands
 // one batch to the store. Nothing acts before its row is durable: launches, stops and replies follow the
 // receipt. One verb, one file: submit.cc, act.cc, launch.cc, observe.cc, finish.cc, adopt.cc, queue.cc;
-// devices.cc for what the watch sees, leases.cc for who has what.
+// reports.cc for what the watch sees, devices.cc for quarantine and holds, leases.cc for who has what.
 #pragma once
 
 #include <boost/json/fwd.hpp>
@@ -112,7 +112,7 @@ class Yard {
   void Apply(Act& act);              // act.cc
   void Apply(PauseQueue& pause);     // act.cc
   void Apply(ActOnDevices& act);     // devices.cc
-  void Apply(DeviceReport& report);  // devices.cc
+  void Apply(DeviceReport& report);  // reports.cc
   void Apply(Ask& ask);              // yard.cc
   void Apply(AwaitEnd& await);       // yard.cc
   void Apply(AwaitEvents& await);    // yard.cc
@@ -155,7 +155,7 @@ class Yard {
   Status Retry(const TaskRecord& record);
   Status Remove(const TaskRecord& record);
 
-  // devices.cc: what is known of each device and what stands against it
+  // reports.cc and devices.cc: what is known of each device and what stands against it
   void LoadDevices(const OpenState& state);
   void TakeIn(Entry& entry, DeviceReading&& reading, const DeviceReport& report);
   void LookForForeign(Entry& entry, const DeviceReport& report);

@@ -95,6 +95,7 @@ def test_a_caller_that_goes_ends_its_wait(yard):
         connection.sendall(b"GET /api/v1/tasks/%d?wait=ended&timeout=600 HTTP/1.1\r\n\r\n" % task)
         connection.sendall(b"")
         connection.close()
+    assert yard.alive()  # calls are taken in order: once this one is answered, all of those were taken
     deadline = time.monotonic() + 20
 
     def is_socket(fd):
