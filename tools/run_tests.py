@@ -135,7 +135,6 @@ def main():
                 pytests(folder, tally)
         chaos(tally)
         gtests(build("dev", []), "sanitized", tally)
-        gtests(build("tsan", ["store_test", "yard_test", "http_test"]), "threads", tally)
     print(f"{tally.passed} passed, {tally.failed} failed" + (f", {tally.skipped} skipped" if tally.skipped else ""))
     return 1 if tally.failed else 0
 

@@ -68,7 +68,13 @@ int Supervisor::Run() {
   OpenLogs();
   OpenControl();
   FAIL_POINT("shim.launch.undecided");
-  if (!SayGo()) return errno == EEXIST ? 0 : Refuse("decision", errno);
+  if (!SayGo()) {
+    const int why = errno;
+    if (why != EEXIST) return Refuse("decision", why);
+    // Called off, and perhaps tidied up already: nobody else takes away what we have just made.
+    ::unlinkat(folder_.get(), "ctl.sock", 0);
+    return 0;
+  }
 
   FAIL_POINT("shim.launch.decided");
   Start();

@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "base/log.h"
 #include "base/paths.h"
+#include "msg/probe.h"
 #include "msg/store.h"
 #include "msg/why.h"
 
@@ -29,6 +30,9 @@ Yard::Yard(YardSettings settings, Machine machine, Store& store, Engine& engine,
       ledger_(settings_.instance) {
   if (!settings_.expect_gpus) {
     for (const Device& device : machine_.devices) ledger_.Put(device);
+  } else {  // until the first report, which a driver that hangs may hold up
+    probe_ = ProbeState::kHanging;
+    probe_trouble_ = msg::ProbeHanging{};
   }
 }
 
