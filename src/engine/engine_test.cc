@@ -1514,7 +1514,7 @@ TEST_P(LocalEngineTest, AStopIsHeardByTheLeaderTheGroupOrEveryProcess) {
 
 TEST_P(LocalEngineTest, ALimitStopsWhomTheTaskSaidShouldHearIt) {
   LaunchOrder order = Order({"/bin/sh", "-c", kFamily});
-  order.time_limit = seconds(1);
+  order.time_limit = seconds(4);  // long enough for all three to be ready to hear it on a busy machine
   order.stop_signal = SIGUSR1;
   order.stop_target = StopTarget::kAll;
   ASSERT_TRUE(WriteFileAt(AT_FDCWD, (home_ + "/end").c_str(), ""));
