@@ -1,6 +1,7 @@
 """Builds and runs every test of the project and ends with one line: N passed, N failed.
 
-Unit tests are GoogleTest programs, one a room; what crosses processes is pytest; script/chaos runs yards under fire. Each part's own output goes to build/test-logs/
+Unit tests are GoogleTest programs, one a room; the rest is pytest, with a share of
+script/chaos in tests/e2e/test_fail_points.py. Each part's own output goes to build/test-logs/
 and is shown when it fails.
 """
 
@@ -108,20 +109,6 @@ def commands(tally):
             tally.add(name, int(code == 0), int(code != 0), 0, seconds, log)
 
 
-# A share of each way to hurt a yard; by hand: script/chaos --help.
-UNDER_FIRE = (["--kills", "500"], ["--power-cuts", "20"], ["--disk-full"], ["--io-errors"], ["--clock"], ["--fd-limit"])
-CANNOT_BE_DONE_HERE = 77  # no root, no loop devices
-
-
-def chaos(tally):
-    for words in UNDER_FIRE:
-        log = os.path.join(LOGS, "chaos" + words[0] + ".log")
-        environment = {**os.environ, "TRAINYARD_BIN": os.path.join(ROOT, "build/release/bin/trainyard")}
-        code, seconds = run(["script/chaos", *words], log, environment)
-        left = code == CANNOT_BE_DONE_HERE
-        tally.add("chaos " + " ".join(words), int(code == 0), int(code != 0 and not left), int(left), seconds, log)
-
-
 def main():
     quick = "--quick" in sys.argv[1:]
     os.makedirs(LOGS, exist_ok=True)
@@ -133,7 +120,6 @@ def main():
         for folder in ("python/tests", "tests/contract", "tests/e2e", "recipes/tests"):
             if os.path.isdir(os.path.join(ROOT, folder)):
                 pytests(folder, tally)
-        chaos(tally)
         gtests(build("dev", []), "sanitized", tally)
     print(f"{tally.passed} passed, {tally.failed} failed" + (f", {tally.skipped} skipped" if tally.skipped else ""))
     return 1 if tally.failed else 0
