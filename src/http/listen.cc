@@ -118,7 +118,13 @@ Result<BoundSocket> ListenSocket(const std::string& home) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/sock.new", folder.get());
-  if (::bind(bound.fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) return fail(errno);
+  auto bind = [&] {
+    return ::bind(bound.fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 ? 0 : errno;
+  };
+  int fault = bind();
+  // A disk without a free inode: the stale socket's will do, though for a moment there is none.
+  if ((fault == ENOSPC || fault == EDQUOT) && ::unlinkat(folder.get(), "sock", 0) == 0) fault = bind();
+  if (fault != 0) return fail(fault);
   if (::fstatat(folder.get(), "sock.new", &about, AT_SYMLINK_NOFOLLOW) != 0) return fail(errno);
   if (!S_ISSOCK(about.st_mode) || (about.st_mode & 0777) != 0600 || about.st_uid != ::geteuid()) {
     ::unlinkat(folder.get(), "sock.new", 0);

@@ -270,7 +270,8 @@ Result<std::unique_ptr<Store>> OpenSqliteStore(StoreSettings settings) {
   // On a full disk not even the opening is sure to work.
   Ballast ballast(paths.Ballast());
   const SysResult<Room> room = MeasureRoom(settings.folder);
-  const bool gave_room = room && room->free < BallastSize(*room) && ballast.Drop();
+  const bool no_inode = room && room->inodes > 0 && room->inodes_free == 0;
+  const bool gave_room = room && (room->free < BallastSize(*room) || no_inode) && ballast.Drop();
 
   Result<std::unique_ptr<Connection>> connection = Connection::Open(paths.Database());
   if (!connection) return Forward(connection.error());
