@@ -1,8 +1,8 @@
 """Builds and runs every test of the project and ends with one line: N passed, N failed.
 
-Unit tests are GoogleTest programs, one a room; the rest is pytest, with a share of
-script/chaos in tests/e2e/test_fail_points.py. Each part's own output goes to build/test-logs/
-and is shown when it fails.
+Unit tests are GoogleTest programs, one a room; what crosses processes is pytest; script/chaos
+runs yards under fire. Each part's own output goes to build/test-logs/ and is shown when it fails;
+all failures are named again before the last line.
 """
 
 import json
@@ -20,6 +20,7 @@ PYTHON = os.path.join(ROOT, ".tools", "venv", "bin", "python")
 class Tally:
     def __init__(self):
         self.passed = self.failed = self.skipped = 0
+        self.broken = []
 
     def add(self, name, passed, failed, skipped, seconds, log):
         self.passed += passed
@@ -28,6 +29,7 @@ class Tally:
         print(f"{'ok  ' if not failed else 'FAIL'} {name}: {passed} passed, {failed} failed, {skipped} skipped"
               f" ({seconds:.0f} s)", flush=True)
         if failed:
+            self.broken.append(name)
             with open(log, errors="replace") as file:
                 text = file.read()
             print(text[-12000:], flush=True)
@@ -109,6 +111,20 @@ def commands(tally):
             tally.add(name, int(code == 0), int(code != 0), 0, seconds, log)
 
 
+# A share of each way to hurt a yard; more by hand: script/chaos --help.
+UNDER_FIRE = (["--kills", "500"], ["--power-cuts", "20"], ["--disk-full"], ["--io-errors"], ["--clock"], ["--fd-limit"])
+CANNOT_BE_DONE_HERE = 77  # no root, no loop devices
+
+
+def chaos(tally):
+    for words in UNDER_FIRE:
+        log = os.path.join(LOGS, "chaos" + words[0] + ".log")
+        environment = {**os.environ, "TRAINYARD_BIN": os.path.join(ROOT, "build/release/bin/trainyard")}
+        code, seconds = run(["script/chaos", *words], log, environment)
+        left = code == CANNOT_BE_DONE_HERE
+        tally.add("chaos " + " ".join(words), int(code == 0), int(code != 0 and not left), int(left), seconds, log)
+
+
 def main():
     quick = "--quick" in sys.argv[1:]
     os.makedirs(LOGS, exist_ok=True)
@@ -120,7 +136,11 @@ def main():
         for folder in ("python/tests", "tests/contract", "tests/e2e", "recipes/tests"):
             if os.path.isdir(os.path.join(ROOT, folder)):
                 pytests(folder, tally)
+        chaos(tally)
         gtests(build("dev", []), "sanitized", tally)
+        gtests(build("tsan", ["store_test", "yard_test", "http_test"]), "threads", tally)
+    if tally.broken:
+        print("broken: " + ", ".join(tally.broken))
     print(f"{tally.passed} passed, {tally.failed} failed" + (f", {tally.skipped} skipped" if tally.skipped else ""))
     return 1 if tally.failed else 0
 

@@ -154,7 +154,8 @@ def test_ranks_start_one_process_for_each_card(gpus):
 
 def test_the_rank_that_fails_first_is_the_tasks_end_and_the_others_are_stopped(anyones):
     yard = anyones
-    script = "echo $$; test $RANK = 1 && exit 9; sleep 1000"
+    # Rank 1 fails once rank 0 has said who it is.
+    script = "test $RANK = 0 && { echo $$; : > said; exec sleep 1000; }; until test -e said; do sleep 0.01; done; exit 9"
     yard("run", "--wait", "-g", "2", "--ranks", "sh", "-c", script, code=9)
     attempt = yard.task(1)["attempts"][0]
     assert attempt["outcome"]["exit_code"] == 9
