@@ -1,0 +1,17 @@
+// How the page looks: one teal for what can be pressed, greys for everything else, colour only where it means something.
+import { createTheme, type MantineColorsTuple } from '@mantine/core';
+
+const rail: MantineColorsTuple = ['#e3f9fb', '#c8eef2', '#97dbe3', '#62c6d3', '#3ab4c5', '#1fa5b8', '#0f93a6', '#0b7285', '#085f70', '#044b5a'];
+
+export const theme = createTheme({
+  primaryColor: 'rail',
+  primaryShade: { light: 7, dark: 5 },
+  autoContrast: true,
+  colors: { rail },
+  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Noto Sans CJK SC", "PingFang SC", "Microsoft YaHei", sans-serif',
+  fontFamilyMonospace: 'ui-monospace, "SF Mono", "JetBrains Mono", Menlo, Consolas, "DejaVu Sans Mono", "Noto Sans Mono CJK SC", monospace',
+  defaultRadius: 'md',
+  cursorType: 'pointer',
+  respectReducedMotion: true,
+  headings: { fontWeight: '650' },
+});

@@ -1,0 +1,3 @@
+export function Logo(props: { size: number }) {
+  return <img src="./favicon.svg" width={props.size} height={props.size} alt="" />;
+}

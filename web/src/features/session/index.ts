@@ -1,0 +1,2 @@
+export { sessionQuery, signIn, signOut, takeCode } from './api';
+export { Front } from './Front';
