@@ -1,7 +1,7 @@
 """Builds and runs every test of the project and ends with one line: N passed, N failed.
 
-Unit tests are GoogleTest programs, one a room; what crosses processes is pytest; script/chaos
-runs yards under fire. Each part's own output goes to build/test-logs/ and is shown when it fails;
+Unit tests are GoogleTest programs, one a room; what crosses processes is pytest; the page has
+vitest and, in a browser, node --test with Playwright; script/chaos runs yards under fire. Each part's own output goes to build/test-logs/ and is shown when it fails;
 all failures are named again before the last line.
 """
 
@@ -103,6 +103,42 @@ def pytests(folder, tally, environment=None):
     tally.add(folder, passed, failed, skipped, seconds, log)
 
 
+def junit(report, code):
+    """What passed, failed and was skipped by a JUnit report; one failure more when the end says so alone."""
+    passed = failed = skipped = 0
+    try:
+        for case in xml.parse(report).getroot().iter("testcase"):
+            bad = case.find("failure") is not None or case.find("error") is not None
+            left = case.find("skipped") is not None
+            passed, failed, skipped = passed + (not bad and not left), failed + bad, skipped + left
+    except (OSError, xml.ParseError):
+        failed = 1
+    return passed, failed + (1 if code != 0 and failed == 0 else 0), skipped
+
+
+def page(tally, quick):
+    """The page's types and unit tests, and then the page in a browser on a real yard."""
+    machine = {"x86_64": "x64", "aarch64": "arm64"}[os.uname().machine]
+    node = os.path.join(ROOT, ".tools/node/node_modules", f"node-linux-{machine}", "bin")
+    environment = {**os.environ, "PATH": node + ":" + os.environ["PATH"], "NO_COLOR": "1"}
+    web = os.path.join(ROOT, "web")
+    log, report = os.path.join(LOGS, "web.log"), os.path.join(LOGS, "web.xml")
+    code, seconds = run(["npm", "--prefix", web, "run", "--silent", "check"], log, environment)
+    tally.add("web types", int(code == 0), int(code != 0), 0, seconds, log)
+    for name, command in (
+            ("web", ["npm", "--prefix", web, "test", "--silent", "--", "--reporter=default", "--reporter=junit",
+                     f"--outputFile.junit={report}"]),
+            ("web/e2e", ["node", "--test", "--test-concurrency=1", "--test-reporter=spec",
+                         "--test-reporter-destination=stdout", "--test-reporter=junit",
+                         f"--test-reporter-destination={report}", os.path.join(web, "e2e", "**", "*.e2e.ts")])):
+        if quick and name != "web":
+            continue
+        if os.path.exists(report):
+            os.remove(report)
+        code, seconds = run(command, log, environment)
+        tally.add(name, *junit(report, code), seconds, log)
+
+
 def commands(tally):
     for name, command in (("layers", ["tools/check_layers.py"]), ("messages", ["tools/check_messages.py"])):
         if os.path.exists(os.path.join(ROOT, command[0])):
@@ -129,13 +165,19 @@ def main():
     quick = "--quick" in sys.argv[1:]
     os.makedirs(LOGS, exist_ok=True)
     tally = Tally()
+    started = time.monotonic()
+    subprocess.check_call(["script/page"], cwd=ROOT)
+    print(f"built the page in {time.monotonic() - started:.0f} s", flush=True)
     release = build("release", [])
     commands(tally)
     gtests(release, "release", tally)
-    if not quick:
+    if quick:
+        page(tally, quick)
+    else:
         for folder in ("python/tests", "tests/contract", "tests/e2e", "recipes/tests"):
             if os.path.isdir(os.path.join(ROOT, folder)):
                 pytests(folder, tally)
+        page(tally, quick)
         chaos(tally)
         gtests(build("dev", []), "sanitized", tally)
         gtests(build("tsan", ["store_test", "yard_test", "http_test"]), "threads", tally)

@@ -25,9 +25,11 @@ const queries = new QueryClient({
 });
 
 let spoken: Language = 'en';
+let onVersion = (_version: string) => {};
 const live = new Live({
   url: () => `${new URL('api/v1/live', baseUrl()).href.replace(/^http/, 'ws')}?lang=${spoken}`,
   poll: (since, signal) => answer(client.GET('/api/v1/events', { params: { query: { since, wait: since ? 20 : 0 } }, signal })),
+  onVersion: (version) => onVersion(version),
 });
 
 export function App(props: { language: Language; catalogue: Record<string, string> }) {
@@ -71,6 +73,11 @@ function Door() {
     whenStranger(() => void queries.invalidateQueries({ queryKey: sessionQuery.queryKey }));
   }, [queries]);
 
+  const [version, setVersion] = useState('');
+  useEffect(() => {
+    onVersion = setVersion;
+  }, []);
+
   const inside = session.data?.signed_in === true;
   useEffect(() => {
     if (!inside) return;
@@ -103,5 +110,5 @@ function Door() {
       </Center>
     );
   }
-  return inside ? <Shell owner={session.data.owner} /> : <Front owner={session.data.owner} refused={refused} />;
+  return inside ? <Shell owner={session.data.owner} newVersion={version} /> : <Front owner={session.data.owner} refused={refused} />;
 }

@@ -1,5 +1,5 @@
 // The frame around every place: the rail on the left (below on a phone), the bar above with connection, language and theme.
-import { ActionIcon, Anchor, Button, Center, Group, Loader, Text, Tooltip, useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
+import { ActionIcon, Alert, Anchor, Button, Center, Group, Loader, Text, Tooltip, useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
 import { IconLayoutDashboard, IconListDetails, IconLogout, IconMoon, IconPlus, IconStethoscope, IconSun } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { Suspense, type ReactNode } from 'react';
@@ -19,7 +19,8 @@ const rail: { href: string; word: WordId & `nav.${string}`; icon: ReactNode }[] 
   { href: '/welcome', word: 'nav.welcome', icon: <IconStethoscope size={20} stroke={1.6} /> },
 ];
 
-export function Shell(props: { owner: string }) {
+/** `newVersion`: of the program that answers now, when it is not the one this page came with; else empty. */
+export function Shell(props: { owner: string; newVersion: string }) {
   const { t } = useWords();
   const [place] = useLocation();
   return (
@@ -57,6 +58,16 @@ export function Shell(props: { owner: string }) {
         })}
       </nav>
       <main id="content" tabIndex={-1} className={classes.content}>
+        {props.newVersion && (
+          <Alert color="rail" mb="md" role="status">
+            <Group justify="space-between">
+              {t('app.new_version', { version: props.newVersion })}
+              <Button size="compact-sm" variant="default" onClick={() => location.reload()}>
+                {t('app.reload')}
+              </Button>
+            </Group>
+          </Alert>
+        )}
         <Broken place={place}>
           <Suspense fallback={<Center h="40vh"><Loader aria-label={t('app.loading')} /></Center>}>
             <Switch>

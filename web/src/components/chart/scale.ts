@@ -88,7 +88,7 @@ function logScale({ leastAbove0, most, notAbove0 }: Extent): Scale {
   const floor = notAbove0 > 0 ? 0.08 : 0;
   let [low, high] = leastAbove0 <= most ? [Math.log10(leastAbove0), Math.log10(most)] : [-1, 1];
   const air = high - low < 1e-9 ? 0.3 : (high - low) * 0.05;
-  low -= air;
+  low = Math.max(low - air, -323); // 1e-324 is 0
   high = Math.min(high + air, Math.log10(Number.MAX_VALUE));
   return {
     kind: 'log',

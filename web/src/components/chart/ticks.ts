@@ -32,11 +32,9 @@ function multiples(step: number, from: number, to: number): number[] {
 }
 
 function linearTicks(scale: Scale, most: number, leastStep = 0): Tick[] {
-  const half = scale.to / 2 - scale.from / 2;
-  const step = Math.min(niceStep(half, most) * 2, Number.MAX_VALUE); // of half the span: the whole may be too much for a number
-  const nice = niceStep(Math.min(half * 2, Number.MAX_VALUE), most, leastStep);
-  const values = multiples(Number.isFinite(nice) && nice > 0 ? nice : step, scale.from, scale.to);
-  return values.map((value) => ({ place: scale.place(value), label: label(value, nice) }));
+  const span = Math.min((scale.to / 2 - scale.from / 2) * 2, Number.MAX_VALUE);
+  const step = niceStep(span, most, leastStep);
+  return multiples(step, scale.from, scale.to).map((value) => ({ place: scale.place(value), label: label(value, step) }));
 }
 
 /** A number with as many digits as its step wants. */
@@ -46,7 +44,7 @@ export function label(value: number, step: number): string {
   if (size >= 1e6 || step < 1e-5) {
     const digits = Math.max(0, Math.min(6, Math.floor(Math.log10(Math.abs(value)) + 1e-9) - Math.floor(Math.log10(step) + 1e-9)));
     if (size < 1e15 && step >= 1 && Math.abs(value) >= 1e6 && digits > 3) return minus(value.toLocaleString('en'));
-    return minus(value.toExponential(digits)).replace('e+', 'e');
+    return minus(value.toExponential(digits)).replace(/\.?0*e\+?/, (all) => (all.includes('.') ? 'e' : all.replace('+', '')));
   }
   const decimals = Math.max(0, Math.min(8, -Math.floor(Math.log10(step) + 1e-9)));
   const text = value.toFixed(decimals);
@@ -58,6 +56,7 @@ const powerLabel = (power: number) => (power >= -3 && power <= 4 ? minus(String(
 
 function logTicks(scale: Scale, most: number): Tick[] {
   const [low, high] = [Math.log10(scale.from), Math.log10(scale.to)];
+  if (!Number.isFinite(low) || !Number.isFinite(high)) return [];
   const ticks: Tick[] = scale.floor > 0 ? [{ place: scale.floor / 2, label: '≤ 0' }] : [];
   if (high - low < 0.7) {
     // Less than a power of ten: as a linear axis counts, placed by the log.
@@ -117,18 +116,26 @@ export function xTicks(kind: XKind, scale: Scale, most: number, language: Langua
   const span = scale.to - scale.from;
   const step = secondsStep(span, most);
   if (kind === 'elapsed') {
-    return multiples(step, scale.from, scale.to).map((value) => ({
-      place: scale.place(value),
-      label: Math.abs(value) < step * 1e-6 ? '0' : formatDuration(Number(value.toPrecision(12)), language),
-    }));
+    const values = multiples(step, scale.from, scale.to).map((value) => Number(value.toPrecision(12)));
+    let labels = values.map((value) => (value === 0 ? '0' : formatDuration(value, language)));
+    if (new Set(labels).size < labels.length) labels = values.map((value) => stopwatch(value, step)); // far in, two units are not enough
+    return values.map((value, i) => ({ place: scale.place(value), label: labels[i]! }));
   }
   return clockTicks(scale, step, language);
 }
 
 const two = (number: number) => String(number).padStart(2, '0');
 
+/** 26:03:07, with the fraction that its step wants. */
+function stopwatch(seconds: number, step: number): string {
+  const whole = Math.floor(Math.abs(seconds) + 1e-9);
+  const fraction = step < 1 ? (Math.abs(seconds) - whole).toFixed(3).slice(1) : '';
+  return `${seconds < 0 ? '−' : ''}${Math.floor(whole / 3600)}:${two(Math.floor(whole / 60) % 60)}:${two(whole % 60)}${fraction}`;
+}
+
 /** Times of day in this browser's zone: whole steps of its clock, midnight with its date. */
 function clockTicks(scale: Scale, step: number, language: Language): Tick[] {
+  // A date is not more than 8.64e12 seconds away.
   if (!(Math.abs(scale.from) < 8e12 && Math.abs(scale.to) < 8e12)) return [];
   const offset = new Date(scale.from * 1000).getTimezoneOffset() * 60;
   return multiples(step, scale.from - offset, scale.to - offset).map((local) => {
@@ -137,7 +144,7 @@ function clockTicks(scale: Scale, step: number, language: Language): Tick[] {
     const clock = `${two(at.getHours())}:${two(at.getMinutes())}`;
     let text = step < 60 ? `${clock}:${two(at.getSeconds())}` : clock;
     if (step < 1) text += `.${String(at.getMilliseconds()).padStart(3, '0')}`;
-    if (step >= 86_400 || clock === '00:00' && step >= 60) text = date;
+    if (step >= 86_400 || (clock === '00:00' && step >= 60)) text = date;
     return { place: scale.place(local + offset), label: text };
   });
 }

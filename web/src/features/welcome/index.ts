@@ -1,1 +1,2 @@
 export { WelcomePage } from './WelcomePage';
+export { CopyLine } from './CopyLine';

@@ -1,0 +1,87 @@
+// One chart: asks for its points only while it is in view, and keeps the old curve until the new one is there.
+import { useComputedColorScheme } from '@mantine/core';
+import { useQueries } from '@tanstack/react-query';
+import { memo, useCallback, useMemo, useRef } from 'react';
+import { Chart, type XRange } from '@/components/chart';
+import { lineLook } from '@/lib/colors';
+import { detailOf } from '@/lib/api';
+import { useWords } from '@/lib/words';
+import { pointsQuery, stateOf, type PointsWish, type Series } from '../api';
+import { linesOf } from './lines';
+import { labelOf, type Group } from './tags';
+import { useInView, useWidthStep } from './useInView';
+import type { View } from './view';
+import classes from './Curves.module.css';
+
+export const kHeight = 200;
+
+export interface CurveCardProps {
+  id: number;
+  group: Group;
+  series: Series[]; // of the group's tags, in their order
+  slots: ReadonlyMap<string, number>;
+  view: Pick<View, 'x' | 'scale' | 'smooth' | 'older' | 'from' | 'to'>;
+  onZoom: (range: XRange | null) => void;
+}
+
+const sameSeries = (a: Series[], b: Series[]) => a.length === b.length && a.every((series, at) => series === b[at]);
+const sameView = (a: CurveCardProps['view'], b: CurveCardProps['view']) => a.x === b.x && a.scale === b.scale && a.smooth === b.smooth && a.older === b.older && a.from === b.from && a.to === b.to;
+
+export const CurveCard = memo(
+  function CurveCard(props: CurveCardProps) {
+    const host = useRef<HTMLDivElement>(null);
+    const inView = useInView(host);
+    const width = useWidthStep(host);
+    return (
+      <div ref={host} className={classes.card}>
+        {inView ? <Curve {...props} width={width} /> : <div className={classes.rest}>{props.group.title}</div>}
+      </div>
+    );
+  },
+  (a, b) => a.id === b.id && a.group === b.group && a.onZoom === b.onZoom && a.slots === b.slots && sameSeries(a.series, b.series) && sameView(a.view, b.view),
+);
+
+function Curve(props: CurveCardProps & { width: number }) {
+  const { t } = useWords();
+  const { id, group, series, slots, view, width } = props;
+  const scheme = useComputedColorScheme('light');
+  const zoomed = view.from !== null && view.to !== null;
+  const answers = useQueries({
+    queries: series.map((one) => {
+      const wish: PointsWish = { id, tag: one.tag, x: view.x, from: view.from, to: view.to, px: width, smooth: view.smooth };
+      return {
+        ...pointsQuery(wish, stateOf(one)),
+        // Points over another kind of x would stand at wrong places.
+        placeholderData: (before: unknown, query: { queryKey: readonly unknown[] } | undefined) => {
+          const was = query?.queryKey[2] as PointsWish | undefined;
+          return was && was.id === id && was.tag === one.tag && was.x === view.x ? (before as never) : undefined;
+        },
+      };
+    }),
+  });
+  // The curves on the screen answer another question than the one that is asked; mere growth is no reason to dim them.
+  const asked = JSON.stringify([view.from, view.to, view.smooth, width]);
+  const shown = useRef(asked);
+  const waits = answers.some((answer) => answer.isPlaceholderData);
+  if (!waits) shown.current = asked;
+  const stale = waits && shown.current !== asked;
+
+  const points = answers.map((answer) => answer.data);
+  const runLabel = useCallback((label: string, number: number) => t('task.curve_run', { label, number }), [t]);
+  const lines = useMemo(
+    () =>
+      linesOf(
+        series.map((one, at) => ({ series: one, label: labelOf(one.tag, group), look: lineLook(slots.get(one.tag) ?? 0, scheme), points: points[at] })),
+        view.older,
+        zoomed,
+        runLabel,
+      ),
+    // `points` is a new list each time, of the same answers.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+    [series, group, slots, scheme, view.older, zoomed, runLabel, ...points],
+  );
+  const range = useMemo(() => (zoomed ? { from: view.from!, to: view.to! } : null), [zoomed, view.from, view.to]);
+  const failed = answers.find((answer) => answer.error && !answer.data);
+  if (failed) return <div className={classes.failed}>{`${group.title}: ${detailOf(failed.error, t('task.points_failed'))}`}</div>;
+  return <Chart title={group.title} lines={lines} x={view.x} scale={view.scale} range={range} onZoom={props.onZoom} height={kHeight} loading={answers.some((answer) => answer.isPending)} stale={stale} sync={`task/${id}/${view.x}`} />;
+}

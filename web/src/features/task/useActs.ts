@@ -1,0 +1,63 @@
+// Asks for acts on one task and knows which are still under way.
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { useLocation } from 'wouter';
+import { act as ask, prioritise, taskQuery } from '@/features/tasks';
+import { detailOf, type TaskDetail } from '@/lib/api';
+import { useWords } from '@/lib/words';
+import { kLock, lockOf, pendingOf, type Act, type Pending } from './actions';
+
+export interface Acts {
+  /** The act that everything waits for; null when one may press. */
+  locked: Act | null;
+  /** A refusal, or that it takes long; a sentence. */
+  said: string;
+  run: (act: Act, priority?: number) => void;
+  hush: () => void;
+}
+
+export function useActs(task: TaskDetail): Acts {
+  const { t } = useWords();
+  const queries = useQueryClient();
+  const [, navigate] = useLocation();
+  const [pending, setPending] = useState<Pending | null>(null);
+  const [sending, setSending] = useState<Act | null>(null);
+  const [said, setSaid] = useState('');
+  const locked = sending ?? lockOf(pending, task, Date.now());
+
+  // A lock that nothing opened is opened by time, and that is told.
+  useEffect(() => {
+    if (!pending) return;
+    const timer = setTimeout(() => {
+      setPending(null);
+      setSaid(t('task.act_slow'));
+      void queries.invalidateQueries({ queryKey: taskQuery(task.id).queryKey });
+    }, kLock);
+    return () => clearTimeout(timer);
+  }, [pending, queries, task.id, t]);
+  const waits = pending !== null && locked !== null;
+  useEffect(() => {
+    if (pending && !waits) setPending(null);
+  }, [pending, waits]);
+
+  const run = (act: Act, priority?: number) => {
+    if (locked) return;
+    if (act === 'clone') return navigate(`/new?like=${task.id}`);
+    setSaid('');
+    setSending(act);
+    const call = act === 'first' ? prioritise({ tasks: [task.id], first: true }) : act === 'priority' ? prioritise({ tasks: [task.id], priority: priority ?? 0 }) : ask(act === 'kill' ? 'cancel' : act, [task.id]);
+    call
+      .then(() => {
+        if (act === 'remove') {
+          queries.removeQueries({ queryKey: taskQuery(task.id).queryKey });
+          void queries.invalidateQueries({ queryKey: ['tasks', 'list'] });
+          return navigate('/tasks');
+        }
+        setPending(pendingOf(act, task, Date.now()));
+        void queries.invalidateQueries({ queryKey: taskQuery(task.id).queryKey });
+      })
+      .catch((error: unknown) => setSaid(detailOf(error, t('app.unreachable'))))
+      .finally(() => setSending(null));
+  };
+  return { locked, said, run, hush: () => setSaid('') };
+}
