@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Tests of messages.py, check_layers.py and check_messages.py."""
+"""Tests of messages.py, check_layers.py, check_messages.py and embed_web.py."""
+import gzip
 import json
 import os
 import subprocess
@@ -149,6 +150,40 @@ class Uses(Folder):
         self.assertEqual(result.returncode, 1)
         self.assertEqual(result.stdout,
                          "a.id_use: nobody uses this message; use it, or take it out of both catalogues.\n")
+
+
+class Embed(Folder):
+    def embed(self):
+        result = self.run_tool("embed_web.py", os.path.join(self.folder, "dist"), os.path.join(self.folder, "gen/web.cc"),
+                               os.path.join(self.folder, "gen/web"))
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        return self.read("gen/web.cc")
+
+    def test_without_a_build_the_table_is_empty(self):
+        self.assertNotIn("incbin", self.embed())
+
+    def test_the_forms_that_lie_beside_a_file_are_taken_and_a_missing_gzip_is_made(self):
+        self.write("dist/index.html", "<!doctype html>")
+        self.write("dist/assets/a-1.js", "x" * 1000)
+        self.write("dist/assets/a-1.js.gz", "zipped")
+        self.write("dist/assets/a-1.js.br", "smaller")
+        self.write("dist/assets/a-1.js.map", "{}")
+        self.write("dist/assets/f-1.woff2", "font")
+        source = self.embed()
+        rows = [line.strip() for line in source.splitlines() if line.strip().startswith('{"')]
+        self.assertEqual([row.split('"')[1] for row in rows], ["index.html", "assets/a-1.js", "assets/f-1.woff2"])
+        self.assertEqual([row.count("View(") for row in rows], [2, 3, 1])
+        self.assertIn("dist/assets/a-1.js.br", source)
+        self.assertIn("gen/web/index.html.gz", source)
+        with gzip.open(os.path.join(self.folder, "gen/web/index.html.gz")) as file:
+            self.assertEqual(file.read(), b"<!doctype html>")
+
+    def test_another_content_is_another_source(self):
+        self.write("dist/index.html", "one")
+        one = self.embed()
+        self.assertEqual(one, self.embed())
+        self.write("dist/index.html", "two")
+        self.assertNotEqual(one, self.embed())
 
 
 if __name__ == "__main__":

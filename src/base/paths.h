@@ -15,6 +15,9 @@ struct StatePaths {
   std::string Log() const { return home + "/daemon.log"; }
   std::string DownMark() const { return home + "/down"; }  // `trainyard down` was asked: no autostart
   std::string StartOptions() const { return home + "/start.json"; }  // kept options of `up`
+  std::string Browsers() const { return home + "/browsers.json"; }   // who is signed in; hashes alone, 0600
+  // What `trainyard open` gives a browser: it leads to the page with a code, whose SHA-256 begins the name.
+  std::string Opener(const std::string& hash) const { return home + "/open-" + hash.substr(0, 16) + ".html"; }
   std::string Database() const { return home + "/yard.db"; }
   // There while the state file must be checked before it is used: a run ended because of it, or a recovery
   // was interrupted.
@@ -39,7 +42,7 @@ struct AttemptPaths {
   std::string Control() const { return folder + "/ctl.sock"; }
   std::string Log() const { return folder + "/log"; }
   std::string Log(int rank) const { return Log() + "." + std::to_string(rank); }  // with ranks, instead
-  static std::string GapsOf(const std::string& log) { return log + ".gaps"; }  // of any of these logs
+  static std::string GapsOf(const std::string& log) { return log + ".gaps"; }     // of any of these logs
   std::string LogIndex() const { return folder + "/log.idx"; }
   std::string Head() const { return folder + "/head.json"; }
   std::string Files() const { return folder + "/files"; }

@@ -57,6 +57,6 @@ extern const Command kUpCommand, kDownCommand, kStatusCommand, kDoctorCommand, k
     kLsCommand, kShowCommand, kWhyCommand, kLogsCommand, kWaitCommand, kCancelCommand, kHoldCommand,
     kReleaseCommand, kRetryCommand, kPriorityCommand, kPauseCommand, kResumeCommand, kRmCommand,
     kDevicesCommand, kEventsCommand, kConfigCommand, kVersionCommand, kDemoCommand, kCompletionCommand,
-    kCompleteWordsCommand, kRecoverCommand;
+    kCompleteWordsCommand, kRecoverCommand, kOpenCommand;
 
 }  // namespace ty

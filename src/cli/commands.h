@@ -6,12 +6,13 @@
 namespace ty {
 
 inline constexpr const Command* kCommands[] = {
-    &kRunCommand,           &kSubmitCommand,   &kLsCommand,     &kShowCommand,       &kWhyCommand,
-    &kLogsCommand,          &kWaitCommand,     &kCancelCommand, &kHoldCommand,       &kReleaseCommand,
-    &kRetryCommand,         &kPriorityCommand, &kPauseCommand,  &kResumeCommand,     &kRmCommand,
-    &kDevicesCommand,       &kEventsCommand,   &kDemoCommand,   &kUpCommand,         &kDownCommand,
-    &kStatusCommand,        &kDoctorCommand,   &kRecoverCommand, &kConfigCommand, &kCompletionCommand, &kVersionCommand,
-    &kCompleteWordsCommand,
+    &kRunCommand,    &kSubmitCommand,     &kLsCommand,      &kShowCommand,
+    &kWhyCommand,    &kLogsCommand,       &kWaitCommand,    &kCancelCommand,
+    &kHoldCommand,   &kReleaseCommand,    &kRetryCommand,   &kPriorityCommand,
+    &kPauseCommand,  &kResumeCommand,     &kRmCommand,      &kDevicesCommand,
+    &kEventsCommand, &kDemoCommand,       &kOpenCommand,    &kUpCommand,
+    &kDownCommand,   &kStatusCommand,     &kDoctorCommand,  &kRecoverCommand,
+    &kConfigCommand, &kCompletionCommand, &kVersionCommand, &kCompleteWordsCommand,
 };
 
 }  // namespace ty

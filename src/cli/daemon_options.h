@@ -9,9 +9,11 @@
 namespace ty {
 
 struct DaemonOptions {
-  std::string home;      // state folder: absolute, made by the caller, 0700
-  std::string devices;   // text of --devices: "" or "cpu:N"
-  std::string listen;    // text of --listen: "" (the default), "ADDR:PORT" or ":PORT"
+  std::string home;     // state folder: absolute, made by the caller, 0700
+  std::string devices;  // text of --devices: "" or "cpu:N"
+  std::string listen;   // text of --listen: "" (the default), "ADDR:PORT" or ":PORT"
+  std::string
+      web_folder;  // text of --web-dir, absolute: the page's files are read from here, for who works on them
   std::string language;  // "en", "zh" or "": what the yard itself speaks when nobody asks
   Config config;         // as read; the options above already hold what it says where no option was given
   // Where one line of JSON goes when requests are answered: {"pid":N,"url":"…"}; or, when the start fails,

@@ -133,6 +133,7 @@ class Demo {
     CatchInterrupts();
     Result<Link> link = StartOn(devices);
     if (!link) return BreakOff(link.error());
+    if (!once_) caller_.Say(msg::CliDemoPage{.home = caller_.state.home});
     Result<int> ended = Watch(*link, devices.gpus);
     if (!ended) return BreakOff(ended.error());
     if (!once_) {  // the yard stays, so that one can look around in it

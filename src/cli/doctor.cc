@@ -20,6 +20,7 @@
 #include "cli/answer.h"
 #include "cli/caller.h"
 #include "cli/commands.h"
+#include "cli/doctor.h"
 #include "cli/files.h"
 #include "cli/finding.h"
 #include "cli/link.h"
@@ -108,7 +109,7 @@ json::value LookAtYard(Caller& caller, std::vector<Finding>& findings) {
   auto line = caller.state.home.empty() ? SysResult<HttpLine>(FailErrno(ENOENT))
                                         : HttpLine::Open(caller.state.Socket());
   if (line) {
-    auto link = Link::Open(caller, Link::Need::kFind);
+    auto link = Link::Open(caller, Link::Need::kThere);
     auto status = link ? link->Get("/api/v1/status") : Result<json::value>(tl::unexpected(link.error()));
     if (!status) {
       findings.push_back({"daemon", Level::kBad, status.error().message, "trainyard down; trainyard up"});
@@ -198,17 +199,31 @@ const char* LevelName(Level level) {
   return level == Level::kGood ? "good" : level == Level::kNote ? "note" : "bad";
 }
 
+std::vector<Finding> LookAtAll(Caller& caller) {
+  std::vector<Finding> findings;
+  LookAtConfig(caller, findings);
+  LookAtState(caller, findings);
+  json::value devices = LookAtYard(caller, findings);
+  if (!caller.state.home.empty()) LookAtBackups(caller, findings);
+  LookAtShim(findings);
+  LookAtMachine(findings);
+  LookAtGpus(devices.is_null() ? nullptr : &devices, findings);
+  LookAtPython(findings);
+  LookAtLogout(caller, findings);
+  return findings;
+}
+
+std::string ToJson(const Caller& caller, const std::vector<Finding>& findings) {
+  json::array items;
+  for (const Finding& finding : findings)
+    items.push_back({{"check", finding.check},
+                     {"level", LevelName(finding.level)},
+                     {"text", caller.Words(finding.text)},
+                     {"mend", finding.mend.empty() ? json::value() : json::value(Printable(finding.mend))}});
+  return json::serialize(json::object{{"items", items}, {"next", nullptr}});
+}
+
 void PrintFindings(const Caller& caller, const std::vector<Finding>& findings) {
-  if (caller.json) {
-    json::array items;
-    for (const Finding& finding : findings)
-      items.push_back({{"check", finding.check},
-                       {"level", LevelName(finding.level)},
-                       {"text", caller.Words(finding.text)},
-                       {"mend", finding.mend.empty() ? json::value() : json::value(finding.mend)}});
-    caller.Print(json::serialize(json::object{{"items", items}, {"next", nullptr}}) + "\n");
-    return;
-  }
   for (const Finding& finding : findings) {
     bool good = finding.level == Level::kGood, bad = finding.level == Level::kBad;
     Paint paint = good ? Paint::kGreen : bad ? Paint::kRed : Paint::kYellow;
@@ -221,23 +236,22 @@ void PrintFindings(const Caller& caller, const std::vector<Finding>& findings) {
 }
 
 int Doctor(Caller& caller, const Invocation&) {
-  std::vector<Finding> findings;
-  LookAtConfig(caller, findings);
-  LookAtState(caller, findings);
-  json::value devices = LookAtYard(caller, findings);
-  if (!caller.state.home.empty()) LookAtBackups(caller, findings);
-  LookAtShim(findings);
-  LookAtMachine(findings);
-  LookAtGpus(devices.is_null() ? nullptr : &devices, findings);
-  LookAtPython(findings);
-  LookAtLogout(caller, findings);
-  PrintFindings(caller, findings);
+  const std::vector<Finding> findings = LookAtAll(caller);
+  caller.json ? caller.Print(ToJson(caller, findings) + "\n") : PrintFindings(caller, findings);
   bool bad =
       std::any_of(findings.begin(), findings.end(), [](const Finding& f) { return f.level == Level::kBad; });
   return bad ? kFailed : kDone;
 }
 
 }  // namespace
+
+std::string FindingsJson(const std::string& home, const Config& config, Language language) {
+  Caller caller;
+  caller.state.home = home;
+  caller.config = config;
+  caller.language = language;
+  return ToJson(caller, LookAtAll(caller));
+}
 
 const Command kDoctorCommand = {"doctor", "", "cli.about_doctor", {}, Doctor};
 

@@ -23,23 +23,6 @@ std::string UserName() {
   return user ? user->pw_name : Environment("USER");
 }
 
-// The line that brings the page to the machine the user sits at: "ssh -L 7788:127.0.0.1:7788 ann@10.0.0.5".
-std::string TunnelLine(const std::string& url) {
-  std::string connection = Environment("SSH_CONNECTION");  // client address, port, server address, port
-  std::vector<std::string> words;
-  for (size_t start = 0; start < connection.size();) {
-    size_t end = std::min(connection.find(' ', start), connection.size());
-    if (end > start) words.push_back(connection.substr(start, end - start));
-    start = end + 1;
-  }
-  size_t colon = url.rfind(':');
-  if (words.size() != 4 || colon == std::string::npos) return {};
-  std::string port = url.substr(colon + 1, url.find('/', colon) - colon - 1);
-  std::string line = "ssh -L " + port + ":127.0.0.1:" + port + " ";
-  if (words[3] != "22") line += "-p " + words[3] + " ";
-  return line + UserName() + "@" + words[2];
-}
-
 std::string DevicesOf(const Caller& caller, const json::value& status) {
   struct Group {
     std::string name;  // empty: CPU slots, which their labels say all about
@@ -74,6 +57,23 @@ std::string WithReason(const Caller& caller, const Message& fact, const Message&
 }
 
 }  // namespace
+
+std::string TunnelLine(const std::string& url) {
+  std::string connection = Environment("SSH_CONNECTION");  // client address, port, server address, port
+  std::vector<std::string> words;
+  for (size_t start = 0; start < connection.size();) {
+    size_t end = std::min(connection.find(' ', start), connection.size());
+    if (end > start) words.push_back(connection.substr(start, end - start));
+    start = end + 1;
+  }
+  size_t colon = url.rfind(':');
+  if (words.size() != 4 || colon == std::string::npos) return {};
+  std::string port = url.substr(colon + 1, url.find('/', colon) - colon - 1);
+  const std::string host = url.find('[') == std::string::npos ? "127.0.0.1" : "[::1]";
+  std::string line = "ssh -L " + port + ":" + host + ":" + port + " ";
+  if (words[3] != "22") line += "-p " + words[3] + " ";
+  return line + UserName() + "@" + words[2];
+}
 
 void SayTroubleOfState(const Caller& caller, const json::value& status) {
   const std::string read_only = WordsAt(status, "read_only"), bad = TextAt(status, "bad_backup");

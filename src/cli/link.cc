@@ -70,6 +70,7 @@ Result<Link> Link::Open(Caller& caller, Need need) {
   if (line) return Link(caller, need, std::move(*line));
   if (!NobodyListens(line.error())) return tl::unexpected(CannotReach(caller, line.error()));
 
+  if (need == Need::kThere) return tl::unexpected(DownError(caller));
   if (need == Need::kFind) {
     // A yard that was never taken down but does not answer has crashed, or the machine was started again:
     // its tasks wait for it.

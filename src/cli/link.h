@@ -16,6 +16,7 @@ class Link {
   enum class Need : unsigned char {
     kStart,  // run, submit, demo: starts the yard, also when it is down by intent
     kFind,   // the others: start it only when it is not down by intent and has been there before
+    kThere,  // never starts it
   };
   static Result<Link> Open(Caller& caller, Need need);
 

@@ -112,6 +112,7 @@ Result<json::value> TryStart(const Caller& caller, const StartOptions& options) 
   if (!options.devices.empty()) words.insert(words.end(), {"--devices", options.devices});
   if (!options.listen.empty()) words.insert(words.end(), {"--listen", options.listen});
   if (!options.config.empty()) words.insert(words.end(), {"--config", options.config});
+  if (!options.web_folder.empty()) words.insert(words.end(), {"--web-dir", options.web_folder});
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
@@ -179,6 +180,7 @@ DaemonOptions DaemonOptionsFor(const Caller& caller, const StartOptions& options
   daemon.config = caller.config;
   daemon.devices = options.devices.empty() ? caller.config.devices : options.devices;
   daemon.listen = options.listen.empty() ? caller.config.listen : options.listen;
+  daemon.web_folder = options.web_folder;
   daemon.language = caller.LanguageCode();
   return daemon;
 }

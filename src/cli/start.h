@@ -16,6 +16,7 @@ class Caller;
 // What `up` was given; kept in the state folder and used again by the next start.
 struct StartOptions {
   std::string devices, listen, config;
+  std::string web_folder;  // not kept
   bool operator==(const StartOptions&) const = default;
 };
 StartOptions KeptStartOptions(const StatePaths& state);

@@ -27,6 +27,7 @@ constexpr Option kOptions[] = {
     {"--at-boot", Option::Takes::kNothing, "", "cli.option_at_boot"},
     {"--no-at-boot", Option::Takes::kNothing, "", "cli.option_no_at_boot"},
     {"--ready-fd", Option::Takes::kValue, "", ""},
+    {"--web-dir", Option::Takes::kValue, "DIR", ""},
 };
 
 // Options given now win over the kept ones; --devices "" goes back to the standard.
@@ -34,6 +35,7 @@ StartOptions Wanted(const Invocation& invocation, StartOptions kept) {
   if (invocation.Has("devices")) kept.devices = invocation.Value("devices");
   if (invocation.Has("listen")) kept.listen = invocation.Value("listen");
   if (invocation.Has("config")) kept.config = AbsolutePath(invocation.Value("config"));
+  if (invocation.Has("web-dir")) kept.web_folder = AbsolutePath(invocation.Value("web-dir"));
   return kept;
 }
 

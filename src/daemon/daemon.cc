@@ -18,6 +18,7 @@
 #include "base/fail_point.h"
 #include "base/log.h"
 #include "base/paths.h"
+#include "cli/doctor.h"
 #include "cli/survival.h"
 #include "daemon/errands.h"
 #include "daemon/host.h"
@@ -307,6 +308,15 @@ int RunDaemon(const DaemonOptions& options) {
     end_when_idle = true;
     inbox.Post(Ask{[](const Yard&) {}});  // wakes the loop
   };
+  serving.web_folder = options.web_folder;
+  // Asked for seldom, and slow: a thread that is there from the first question on.
+  std::unique_ptr<ErrandThread> doctor;
+  serving.doctor = [&doctor, &options](Language language, std::function<void(std::string)> then) {
+    if (!doctor) doctor = std::make_unique<ErrandThread>();
+    doctor->Run([&options, language, then = std::move(then)] {
+      then(FindingsJson(options.home, options.config, language));
+    });
+  };
   Result<std::unique_ptr<Server>> server = Server::Start(serving, inbox, **store);
   if (!server) return herald.Refuse(server.error());
   SignLock(*lock, (*server)->url());
@@ -317,6 +327,7 @@ int RunDaemon(const DaemonOptions& options) {
   const int code = RunLoop(yard, inbox, clock, options.home, end_when_idle);
   // Backwards: nobody may post to what is gone. What was handed to the store is finished by its destructor.
   (*server)->Stop();
+  doctor.reset();
   watch.reset();
   engine->reset();
   ingest.reset();

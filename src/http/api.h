@@ -3,11 +3,17 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "http/assets.h"
 #include "http/backend.h"
+#include "http/browsers.h"
+#include "http/codes.h"
 #include "http/exchange.h"
 #include "http/gate.h"
 
@@ -23,6 +29,7 @@ struct Route {
   void (Api::*answer)(CallPtr call);
   const char* parameters = "";  // names of the query's, with spaces between
   bool streams = false;         // the body goes to Api::OpenBulk
+  bool upgrades = false;        // goes on as a live stream when it asks for one
 };
 const std::vector<Route>& Routes();
 
@@ -34,7 +41,12 @@ struct ApiSettings {
   std::function<std::string()> url;  // of the page; empty without a TCP listener
   std::function<Time()> now;
   std::function<void(bool cancelled)> on_down;  // `down` was asked and answered: end the daemon
+  std::function<void(const std::string& browser)> on_signed_out;  // empty: every browser
   GateSettings gate;
+  // Looks at what the yard rests on, and gives the JSON of a FindingList; from a thread of its own, later.
+  std::function<void(Language, std::function<void(std::string)>)> doctor;
+  std::span<const Asset> assets;  // of the page
+  std::string web_folder;         // they are read from here instead, at each request
 };
 
 struct FoundAttempt {
@@ -49,10 +61,15 @@ struct FoundAttempt {
   int64_t last_event = 0;  // of the Yard, when it was asked
 };
 
+struct LogSize {
+  int64_t size = 0;
+  bool ended = false;
+  std::string path;
+};
+
 class Api {
  public:
-  Api(ApiSettings settings, Backend& backend, Loop& loop)
-      : settings_(std::move(settings)), backend_(backend), loop_(loop) {}
+  Api(ApiSettings settings, Backend& backend, Loop& loop);
 
   // Gate, access and route, in this order, from the head alone. True when the body is wanted and the call
   // goes on; false when it has been refused.
@@ -60,12 +77,31 @@ class Api {
   void Handle(const CallPtr& call);                         // once the body is there
   std::shared_ptr<BodySink> OpenBulk(const CallPtr& call);  // null: refused
 
+  // upgrade.cc: a call that was admitted to a route that upgrades. True: its connection is to become a live
+  // stream. False: it is to be handled as any other, or has been refused.
+  bool MayUpgrade(const CallPtr& call);
+  // What a live stream reads besides routes.
+  void LastEvent(std::function<void(int64_t)> then);
+  std::shared_ptr<void> AwaitEvents(int64_t after, std::function<void()> wake);
+  void CountQueue(std::function<void(const YardView&)> then);
+  void MeasureLog(TaskId task, int attempt, int rank, std::function<void(Result<LogSize>)> then);  // logs.cc
+  static std::optional<int64_t> SizeOfLog(const std::string& path);  // nothing: it is not there
+  bool StillSignedIn(const std::string& browser);                    // and notes that it is in use
+
   // session.cc
   void GetHealth(CallPtr call);
-  void GetFirstPage(CallPtr call);
   void GetSession(CallPtr call);
   void CreateSession(CallPtr call);
+  void EndSession(CallPtr call);
+  void MintCode(CallPtr call);
+  // page.cc
+  void GetPage(CallPtr call);
+  void GetAsset(CallPtr call);
+  void GetIcon(CallPtr call);
+  // upgrade.cc
+  void OpenLive(CallPtr call);
   // status.cc
+  void GetDoctor(CallPtr call);
   void GetStatus(CallPtr call);
   void StopDaemon(CallPtr call);
   // devices.cc
@@ -101,6 +137,14 @@ class Api {
   friend class BulkSubmit;
   friend class LogFollower;
 
+  // A file of the page; nothing when there is none.
+  std::optional<Response> FindFile(const Request& request, const std::string& path) const;
+  void GiveFile(const CallPtr& call, const std::string& path);
+  std::optional<Response> PageNotFound(const Request& request) const;
+  // Whose cookie it carries.
+  void Recognize(const CallPtr& call);
+  void TellSession(const CallPtr& call, bool signed_in, std::string cookie);
+  void RemoveOpener(const std::string& path);
   // The task a selector names: 12, a name (newest) or @last; refuses the call when there is none.
   void Select(const CallPtr& call, std::function<void(TaskId)> then);
   void Act(CallPtr call, Verb verb);
@@ -114,6 +158,9 @@ class Api {
   ApiSettings settings_;
   Backend& backend_;
   Loop& loop_;
+  Codes codes_;
+  std::map<std::string, std::shared_ptr<void>> openers_;  // by path; each goes with its timer
+  Browsers browsers_;
 };
 
 // The selector of one word, by the rows of the store; numbers need none.

@@ -36,7 +36,8 @@ class ApiTest : public ::testing::Test {
     settings.owner = "ann<b>";
     settings.instance = "i1";
     settings.url = [] { return "http://127.0.0.1:1"; };
-    settings.now = [] { return FromNanos(0) + hours(24 * 365 * 50); };
+    settings.now = [this] { return now_; };
+    settings.on_signed_out = [this](const std::string& browser) { signed_out_.push_back(browser); };
     settings.on_down = [this](bool cancelled) { downs_.push_back(cancelled); };
     api_ = std::make_unique<Api>(std::move(settings), backend_, loop_);
   }
@@ -108,11 +109,29 @@ class ApiTest : public ::testing::Test {
     backend_.Emit("attempt.ended");
   }
 
+  // A code as the socket gives it, and what a browser gets for one.
+  std::string Code() { return std::string(Post("/api/v1/session/code", "").body().at("code").as_string()); }
+  Asked SignIn(const std::string& code) {
+    return Send("POST", "/api/v1/session", json::serialize(json::object{{"code", code}}), {}, Peer{});
+  }
+  // The Cookie that a browser sends after this answer.
+  static std::string CookieOf(const Asked& asked) {
+    const std::string set = asked.header("Set-Cookie");
+    return set.substr(0, set.find(';'));
+  }
+  Asked ByCookie(std::string method, std::string target, const std::string& cookie,
+                 std::vector<std::pair<std::string, std::string>> headers = {}) {
+    headers.emplace_back("Cookie", cookie);
+    return Send(std::move(method), std::move(target), "", std::move(headers), Peer{});
+  }
+
+  Time now_ = FromNanos(0) + hours(24 * 365 * 50);
   std::string home_;
   HandLoop loop_;
   MapBackend backend_;
   std::unique_ptr<Api> api_;
   std::vector<bool> downs_;
+  std::vector<std::string> signed_out_;
 };
 
 constexpr const char* kTask = R"({"command":["true"],"workdir":"/"})";
@@ -129,6 +148,78 @@ TEST_F(ApiTest, DeniesStrangersByDefault) {
   EXPECT_EQ(Send("DELETE", "/healthz", "", {}, stranger).status(), 405);
   EXPECT_EQ(Send("POST", "/api/v1/session", "{}", {}, stranger).status(), 401);
   EXPECT_TRUE(backend_.submits.empty() && backend_.acts.empty());
+}
+
+TEST_F(ApiTest, SignsABrowserInByACodeThatWorksOnce) {
+  EXPECT_EQ(Send("POST", "/api/v1/session/code", "", {}, Peer{}).status(), 401);
+  const std::string code = Code();
+  const Asked in = SignIn(code);
+  ASSERT_EQ(in.status(), 200);
+  EXPECT_TRUE(in.body().at("signed_in").as_bool());
+  EXPECT_EQ(in.header("Set-Cookie").find("trainyard_i1="), 0u);
+  EXPECT_EQ(SignIn(code).status(), 401);
+  EXPECT_EQ(SignIn(code).body().at("field").as_string(), "/code");
+
+  const std::string cookie = CookieOf(in);
+  EXPECT_EQ(ByCookie("GET", "/api/v1/tasks", cookie).status(), 200);
+  EXPECT_TRUE(ByCookie("GET", "/api/v1/session", cookie).body().at("signed_in").as_bool());
+  EXPECT_FALSE(Send("GET", "/api/v1/session", "", {}, Peer{}).body().at("signed_in").as_bool());
+  EXPECT_TRUE(Get("/api/v1/session").body().at("signed_in").as_bool());
+  EXPECT_EQ(ByCookie("POST", "/api/v1/down", cookie, {{"Origin", "http://localhost"}}).status(), 401);
+  EXPECT_EQ(ByCookie("POST", "/api/v1/session/code", cookie, {{"Origin", "http://localhost"}}).status(), 401);
+  EXPECT_EQ(ByCookie("GET", "/api/v1/tasks", cookie + "; " + cookie).status(), 401);
+  EXPECT_EQ(ByCookie("GET", "/api/v1/tasks", cookie, {{"Cookie", cookie}}).status(), 401);
+  EXPECT_EQ(ByCookie("GET", "/api/v1/tasks", "trainyard_i2" + cookie.substr(cookie.find('='))).status(), 401);
+}
+
+TEST_F(ApiTest, TakesNoCodeThatIsOldOrNoCodeAtAll) {
+  const std::string code = Code();
+  now_ += minutes(5);
+  EXPECT_EQ(SignIn(code).status(), 401);
+  EXPECT_EQ(SignIn("").status(), 401);
+  EXPECT_EQ(Send("POST", "/api/v1/session", R"({"code":1})", {}, Peer{}).status(), 422);
+  EXPECT_EQ(Send("POST", "/api/v1/session", R"({"cod":"x"})", {}, Peer{}).status(), 422);
+  for (int i = 1; i < 20; i++) EXPECT_EQ(SignIn(std::string(32, 'x')).status(), 401);
+  EXPECT_EQ(SignIn(std::string(32, 'x')).status(), 429);
+  EXPECT_EQ(SignIn(Code()).status(), 200);
+}
+
+TEST_F(ApiTest, WantsTheOriginOfAChangeThatABrowserAsksFor) {
+  const std::string cookie = CookieOf(SignIn(Code()));
+  EXPECT_EQ(ByCookie("POST", "/api/v1/queue/pause", cookie).status(), 403);
+  EXPECT_EQ(ByCookie("POST", "/api/v1/queue/pause", cookie, {{"Origin", "null"}}).status(), 403);
+  EXPECT_EQ(ByCookie("POST", "/api/v1/queue/pause", cookie, {{"Origin", "http://evil.test"}}).status(), 403);
+  EXPECT_TRUE(backend_.pauses.empty());
+  EXPECT_EQ(ByCookie("POST", "/api/v1/queue/pause", cookie, {{"Origin", "http://localhost"}}).status(), 200);
+}
+
+TEST_F(ApiTest, SignsOneBrowserOutOrOverTheSocketAll) {
+  const std::string one = CookieOf(SignIn(Code())), two = CookieOf(SignIn(Code())),
+                    three = CookieOf(SignIn(Code()));
+  const Asked out = ByCookie("DELETE", "/api/v1/session", one, {{"Origin", "http://localhost"}});
+  ASSERT_EQ(out.status(), 200);
+  EXPECT_FALSE(out.body().at("signed_in").as_bool());
+  EXPECT_NE(out.header("Set-Cookie").find("Max-Age=0"), std::string::npos);
+  EXPECT_EQ(ByCookie("GET", "/api/v1/tasks", one).status(), 401);
+  EXPECT_EQ(ByCookie("GET", "/api/v1/tasks", two).status(), 200);
+  EXPECT_EQ(Send("DELETE", "/api/v1/session").status(), 200);
+  EXPECT_EQ(ByCookie("GET", "/api/v1/tasks", two).status(), 401);
+  EXPECT_EQ(ByCookie("GET", "/api/v1/tasks", three).status(), 401);
+  ASSERT_EQ(signed_out_.size(), 2u);
+  EXPECT_EQ(signed_out_[0].size(), 64u);
+  EXPECT_EQ(signed_out_[1], "") << "all of them";
+}
+
+TEST_F(ApiTest, RenewsTheCookieOfABrowserThatIsUsed) {
+  const std::string cookie = CookieOf(SignIn(Code()));
+  EXPECT_EQ(ByCookie("GET", "/api/v1/tasks", cookie).header("Set-Cookie"), "");
+  EXPECT_EQ(CookieOf(ByCookie("GET", "/api/v1/session", cookie)), cookie);
+  now_ += hours(24 * 29);
+  EXPECT_EQ(CookieOf(ByCookie("GET", "/api/v1/tasks", cookie)), cookie);
+  now_ += hours(24 * 29);
+  EXPECT_EQ(ByCookie("GET", "/api/v1/tasks", cookie).status(), 200);
+  now_ += hours(24 * 31);
+  EXPECT_EQ(ByCookie("GET", "/api/v1/tasks", cookie).status(), 401);
 }
 
 TEST_F(ApiTest, NamesWhatIsWrongWithARequest) {

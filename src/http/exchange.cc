@@ -31,6 +31,7 @@ void Call::Answer(Response response) {
   if (std::exchange(answered_, true)) return;
   when_gone_ = nullptr;
   on_wait = nullptr;
+  if (!renewed_cookie.empty()) response.headers.emplace_back("Set-Cookie", std::move(renewed_cookie));
   std::exchange(respond_, nullptr)(std::move(response));
 }
 

@@ -23,6 +23,8 @@ struct Route;
 struct Peer {
   bool socket = false;   // came over the Unix socket
   bool trusted = false;  // and is the yard's own user or root, by SO_PEERCRED
+  bool session = false;  // a browser that is signed in
+  std::string browser;   // which, as Browsers knows it
 };
 
 struct Request {
@@ -48,7 +50,10 @@ struct Response {
   std::string type = "application/json";
   std::vector<std::pair<std::string_view, std::string>> headers;
   std::string body;
+  std::string_view lasting;     // instead of `body`: bytes that live as long as the program
   std::function<void()> after;  // called once it has been written, or could not be
+
+  std::string_view content() const { return lasting.empty() ? std::string_view(body) : lasting; }
 };
 
 // Loop runs what it is given, one after the other, on one thread.
@@ -68,7 +73,9 @@ class Call {
 
   Request request;
   const Route* route = nullptr;
-  std::string task;  // the {task} of the path
+  std::string task;  // the {task} of the path, or what else it names
+
+  std::string renewed_cookie;  // goes along with the answer
 
   bool answered() const { return answered_; }
   Language language() const { return request.language; }

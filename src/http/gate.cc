@@ -62,6 +62,13 @@ bool OriginIsHost(std::string_view origin, std::string_view host) {
   return false;
 }
 
+// Somebody follows a link to one of the pages, from a mail or from the file that `trainyard open` writes. The
+// pages are the same for everybody and hold nothing; what they then ask comes from our own origin.
+bool IsVisit(const Request& request) {
+  return request.method == "GET" && request.Header("Sec-Fetch-Mode") == "navigate" &&
+         request.Header("Sec-Fetch-Dest") == "document" && !request.target.starts_with("/api/");
+}
+
 bool IsType(std::string_view header, std::string_view type) {
   const size_t end = std::min(header.find(';'), header.size());
   while (!header.empty() && header.front() == ' ') header.remove_prefix(1);
@@ -122,7 +129,7 @@ std::optional<Response> Refusal(const Request& request, const GateSettings& sett
       return Refuse(403, request, msg::ApiForeignOrigin{}, "Origin");
     }
     const std::string_view site = request.Header("Sec-Fetch-Site");
-    if (request.Count("Sec-Fetch-Site") > 0 && site != "same-origin" && site != "none") {
+    if (request.Count("Sec-Fetch-Site") > 0 && !IsVisit(request) && site != "same-origin" && site != "none") {
       return Refuse(403, request, msg::ApiForeignOrigin{}, "Sec-Fetch-Site");
     }
   }
@@ -138,7 +145,8 @@ std::optional<Response> Refusal(const Request& request, const GateSettings& sett
 }
 
 bool MayEnter(Access access, const Peer& peer) {
-  return access == Access::kPublic || (peer.socket && peer.trusted);
+  if (access == Access::kPublic || (peer.socket && peer.trusted)) return true;
+  return access == Access::kSession && !peer.socket && peer.session;
 }
 
 std::optional<std::vector<std::string>> DecodePath(std::string_view raw) {

@@ -111,6 +111,9 @@ TEST(Gate, LetsTheSocketsOwnUserInAndNobodyElse) {
   EXPECT_FALSE(MayEnter(Access::kSession, {.socket = true, .trusted = false}));
   EXPECT_TRUE(MayEnter(Access::kSession, {.socket = true, .trusted = true}));
   EXPECT_FALSE(MayEnter(Access::kSocket, {}));
+  EXPECT_TRUE(MayEnter(Access::kSession, {.session = true, .browser = "x"}));
+  EXPECT_FALSE(MayEnter(Access::kSession, {.socket = true, .session = true, .browser = "x"}));
+  EXPECT_FALSE(MayEnter(Access::kSocket, {.session = true, .browser = "x"}));
 }
 
 TEST(Path, IsDecodedOnce) {

@@ -304,6 +304,27 @@ void Api::WithAttempt(const CallPtr& call,
   });
 }
 
+void Api::MeasureLog(TaskId task, int attempt, int rank, std::function<void(Result<LogSize>)> then) {
+  FindAttempt(
+      task, attempt,
+      [task, attempt, rank, home = settings_.home, then = std::move(then)](Result<FoundAttempt> found) {
+        if (!found) return then(Forward(found.error()));
+        if (found->number == 0)
+          return then(NotFound(msg::TaskNoAttempt{
+              .task = std::to_string(task.value), .attempt = attempt, .count = found->count}));
+        if (Status there = CheckRank(*found, rank); !there) return then(Forward(there.error()));
+        LogSize log{.ended = found->ended, .path = LogPath(*found, std::max(rank, 0), home)};
+        log.size = SizeOfLog(log.path).value_or(0);
+        then(std::move(log));
+      });
+}
+
+std::optional<int64_t> Api::SizeOfLog(const std::string& path) {
+  struct stat about {};
+  if (::lstat(path.c_str(), &about) != 0 || !S_ISREG(about.st_mode)) return std::nullopt;
+  return about.st_size;
+}
+
 // Without a named rank, that of the one which failed: it tells why.
 void Api::GetTail(CallPtr call) {
   Parameters query(call->request);

@@ -131,6 +131,8 @@ std::string_view StatusText(int status) {
       return "OK";
     case 201:
       return "Created";
+    case 304:
+      return "Not Modified";
     case 400:
       return "Bad Request";
     case 401:
@@ -151,6 +153,10 @@ std::string_view StatusText(int status) {
       return "Misdirected Request";
     case 422:
       return "Unprocessable Content";
+    case 426:
+      return "Upgrade Required";
+    case 429:
+      return "Too Many Requests";
     case 431:
       return "Request Header Fields Too Large";
     case 503:

@@ -1,21 +1,36 @@
 // The table of all routes, and the way of a call to its handler.
+#include <unistd.h>
+
 #include <algorithm>
 #include <boost/json.hpp>
 #include <sstream>
 
+#include "base/paths.h"
 #include "base/text.h"
 #include "http/api.h"
 #include "http/render.h"
 #include "msg/api.h"
+#include "posix/files.h"
 
 namespace ty {
 
 const std::vector<Route>& Routes() {
   static const std::vector<Route> routes = {
       {"GET", "/healthz", Access::kPublic, &Api::GetHealth},
-      {"GET", "/", Access::kPublic, &Api::GetFirstPage},
+      {"GET", "/", Access::kPublic, &Api::GetPage},
+      {"GET", "/welcome", Access::kPublic, &Api::GetPage},
+      {"GET", "/new", Access::kPublic, &Api::GetPage},
+      {"GET", "/tasks", Access::kPublic, &Api::GetPage},
+      {"GET", "/tasks/{task}", Access::kPublic, &Api::GetPage},
+      {"GET", "/assets/{asset}", Access::kPublic, &Api::GetAsset},
+      {"GET", "/favicon.svg", Access::kPublic, &Api::GetIcon},
+      {"GET", "/favicon.ico", Access::kPublic, &Api::GetIcon},
       {"GET", "/api/v1/session", Access::kPublic, &Api::GetSession},
       {"POST", "/api/v1/session", Access::kPublic, &Api::CreateSession},
+      {"DELETE", "/api/v1/session", Access::kSession, &Api::EndSession},
+      {"POST", "/api/v1/session/code", Access::kSocket, &Api::MintCode},
+      {"GET", "/api/v1/live", Access::kSession, &Api::OpenLive, "lang", false, true},
+      {"GET", "/api/v1/doctor", Access::kSession, &Api::GetDoctor},
       {"GET", "/api/v1/status", Access::kSession, &Api::GetStatus},
       {"GET", "/api/v1/devices", Access::kSession, &Api::ListDevices},
       {"POST", "/api/v1/devices/hold", Access::kSession, &Api::HoldDevices},
@@ -52,7 +67,7 @@ Fit FitOf(std::string_view pattern, const std::vector<std::string>& parts, std::
   for (size_t i = 0; i < parts.size(); i++) {
     const size_t end = std::min(pattern.find('/'), pattern.size());
     const std::string_view word = pattern.substr(0, end);
-    if (word == "{task}" && !parts[i].empty()) {
+    if (word.starts_with('{') && !parts[i].empty()) {
       *task = parts[i];
       fit = Fit::kByParameter;
     } else if (word != parts[i]) {
@@ -80,7 +95,8 @@ std::string Join(const std::vector<std::string>& words) {
 
 // Each parameter known, and there once.
 std::optional<Error> JudgeParameters(const Request& request, const Route& route) {
-  if (request.query.empty()) return std::nullopt;
+  // What a page's address says behind ? is for the page.
+  if (request.query.empty() || route.answer == &Api::GetPage) return std::nullopt;
   const std::vector<std::string> known = Words(route.parameters);
   for (const auto& [name, value] : request.query) {
     const bool twice = std::count_if(request.query.begin(), request.query.end(),
@@ -97,6 +113,17 @@ std::optional<Error> JudgeParameters(const Request& request, const Route& route)
 
 }  // namespace
 
+Api::Api(ApiSettings settings, Backend& backend, Loop& loop)
+    : settings_(std::move(settings)),
+      backend_(backend),
+      loop_(loop),
+      browsers_(StatePaths{settings_.home}.Browsers(), settings_.instance) {
+  // Those of codes that an earlier daemon minted.
+  for (const std::string& name : ListFolder(settings_.home).value_or(std::vector<std::string>())) {
+    if (name.starts_with("open-") && name.ends_with(".html")) ::unlink((settings_.home + "/" + name).c_str());
+  }
+}
+
 bool Api::Admit(const CallPtr& call) {
   Request& request = call->request;
   auto refuse = [&](int status, Message message, Code code = Code::kInvalid) {
@@ -107,6 +134,7 @@ bool Api::Admit(const CallPtr& call) {
     call->Answer(std::move(*refusal));
     return false;
   }
+  Recognize(call);
   const size_t question = request.target.find('?');
   const std::string raw_path = request.target.substr(0, question);
   std::optional<std::vector<std::string>> path = DecodePath(raw_path);
@@ -131,6 +159,12 @@ bool Api::Admit(const CallPtr& call) {
   const bool stranger = !MayEnter(Access::kSession, request.peer);
   const bool open = std::any_of(here.begin(), here.end(),
                                 [](const Route* route) { return route->access == Access::kPublic; });
+  if (here.empty() || (stranger && !open)) {
+    if (std::optional<Response> page = PageNotFound(request)) {
+      call->Answer(std::move(*page));
+      return false;
+    }
+  }
   if (stranger && !open) return refuse(401, msg::ApiNeedsSession{});
   if (here.empty()) return refuse(404, msg::ApiNoRoute{.path = Printable(raw_path)}, Code::kNotFound);
 
@@ -151,6 +185,9 @@ bool Api::Admit(const CallPtr& call) {
     return false;
   }
   if (!MayEnter(call->route->access, request.peer)) return refuse(401, msg::ApiNeedsSession{});
+  // A cookie comes along with whatever the browser sends; only the Origin tells who made it send that.
+  const bool by_cookie = request.peer.session && call->route->access != Access::kPublic;
+  if (by_cookie && method != "GET" && request.Count("Origin") == 0) return refuse(403, msg::ApiNeedsOrigin{});
   if (std::optional<Error> error = JudgeParameters(request, *call->route)) {
     call->Refuse(*error);
     return false;

@@ -1,6 +1,6 @@
-// The only file that knows Asio, and of it little: waiting for readiness and time. Bytes are read and written
-// with plain system calls, so that one socket type serves TCP and Unix and an idle connection costs no
-// buffer.
+// The file that knows Asio (websocket.cc apart), and of it little: waiting for readiness and time. Bytes are
+// read and written with plain system calls, so that one socket type serves TCP and Unix and an idle
+// connection costs no buffer.
 #include "http/server.h"
 
 #include <netinet/in.h>
@@ -27,9 +27,12 @@
 #include "base/paths.h"
 #include "base/text.h"
 #include "http/listen.h"
+#include "http/live.h"
 #include "http/reader.h"
 #include "http/render.h"
+#include "http/websocket.h"
 #include "msg/api.h"
+#include "msg/live.h"
 #include "os/clock.h"
 #include "posix/clocks.h"
 #include "posix/fd.h"
@@ -51,6 +54,7 @@ constexpr Duration kSweep = milliseconds(500);
 constexpr Duration kSocketWatch = seconds(2);
 constexpr Duration kFarewell = seconds(1);  // answers that are on their way when the server stops
 constexpr size_t kScratch = 64 * 1024;
+constexpr size_t kMostStreams = 64;
 
 int64_t Now() {
   return MonotonicNanos();
@@ -85,17 +89,21 @@ class AsioLoop final : public Loop, public std::enable_shared_from_this<AsioLoop
 std::string MakeHead(const Response& response, bool keep_alive) {
   std::string head = "HTTP/1.1 " + std::to_string(response.status) + " ";
   head += StatusText(response.status);
-  head += "\r\nContent-Type: " + response.type +
-          "\r\nContent-Length: " + std::to_string(response.body.size()) +
-          "\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nCross-Origin-Resource-Policy: "
-          "same-origin"
-          "\r\nReferrer-Policy: no-referrer\r\nX-Frame-Options: DENY\r\n";
-  bool has_policy = false;
+  if (response.status != 304) {
+    head += "\r\nContent-Type: " + response.type +
+            "\r\nContent-Length: " + std::to_string(response.content().size());
+  }
+  head +=
+      "\r\nX-Content-Type-Options: nosniff\r\nCross-Origin-Resource-Policy: same-origin"
+      "\r\nReferrer-Policy: no-referrer\r\nX-Frame-Options: DENY\r\n";
+  bool has_policy = false, may_be_kept = false;
   for (const auto& [name, value] : response.headers) {
     head += name;
     head += ": " + value + "\r\n";
     has_policy = has_policy || name == "Content-Security-Policy";
+    may_be_kept = may_be_kept || name == "Cache-Control";
   }
+  if (!may_be_kept) head += "Cache-Control: no-store\r\n";
   if (!has_policy) head += "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n";
   head += keep_alive ? "\r\n" : "Connection: close\r\n\r\n";
   return head;
@@ -130,16 +138,20 @@ class Server::Engine : public std::enable_shared_from_this<Engine> {
   void Accept(UniqueFd fd, bool unix_socket);
   bool MakeRoom(bool unix_socket);
   void Forget(const SessionPtr& session);
+  void OpenStream(UniqueFd fd, bool unix_socket, const CallPtr& call);
+  void EndWhenEmpty();
 
   ServerSettings settings_;
   std::shared_ptr<AsioLoop> loop_ = std::make_shared<AsioLoop>();
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Api> api_;
+  std::unique_ptr<LiveHub> live_;
   std::shared_ptr<Listener> tcp_, unix_;
   BoundSocket socket_;
   std::string url_;
   std::shared_ptr<void> watch_, sweep_, farewell_;
   std::set<SessionPtr> sessions_;
+  std::set<std::shared_ptr<Websocket>> streams_;
   std::vector<char> scratch_;  // what a read fills; copied on at once
   bool stopping_ = false;
   std::thread thread_;
@@ -276,6 +288,11 @@ class Server::Engine::Session : public std::enable_shared_from_this<Session> {
       sink_ = engine_.api_->OpenBulk(call);
       if (sink_ == nullptr) return false;
     }
+    if (call->route->upgrades && engine_.api_->MayUpgrade(call)) {
+      HandOver(call);
+      return false;
+    }
+    if (call->answered()) return false;
     if (expects && !body_done_ && kept_.empty()) {
       constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
       if (::send(fd(), kContinue.data(), kContinue.size(), MSG_DONTWAIT | MSG_NOSIGNAL) < 0) Close();
@@ -315,6 +332,23 @@ class Server::Engine::Session : public std::enable_shared_from_this<Session> {
     return true;
   }
 
+  // The connection goes on as a live stream, which is none of our business any more.
+  void HandOver(const CallPtr& call) {
+    if (engine_.stopping_ || engine_.streams_.size() >= kMostStreams) {
+      return call->Refuse(
+          Error{Code::kUnavailable, msg::LiveStreams{.limit = static_cast<int64_t>(kMostStreams)}, {}});
+    }
+    // Nobody may speak before the handshake is answered.
+    if (!body_done_ || !kept_.empty())
+      return call->Refuse(400, Error{Code::kInvalid, msg::ApiMalformed{}, {}});
+    closed_ = true;
+    error_code fault;
+    UniqueFd fd(socket_.release(fault));
+    call_.reset();
+    if (!fault) engine_.OpenStream(std::move(fd), peer_.socket, call);
+    engine_.Forget(shared_from_this());
+  }
+
   uint64_t BodyLimit() const {
     return call_->route != nullptr && call_->route->streams ? kBulkLimit : kBodyLimit;
   }
@@ -347,6 +381,7 @@ class Server::Engine::Session : public std::enable_shared_from_this<Session> {
     if (engine_.stopping_) last_ = true;
     out_head_ = MakeHead(response, keep_alive_ && !last_);
     out_body_ = head_only_ ? std::string() : std::move(response.body);
+    out_lasting_ = head_only_ ? std::string_view() : response.lasting;
     after_ = std::move(response.after);
     out_done_ = 0;
     writing_ = true;
@@ -358,15 +393,16 @@ class Server::Engine::Session : public std::enable_shared_from_this<Session> {
 
   void Send() {
     while (true) {
-      const size_t total = out_head_.size() + out_body_.size();
+      const std::string_view body = out_lasting_.empty() ? std::string_view(out_body_) : out_lasting_;
+      const size_t total = out_head_.size() + body.size();
       if (out_done_ == total) return Sent();
       iovec parts[2];
       int count = 0;
       if (out_done_ < out_head_.size())
         parts[count++] = {out_head_.data() + out_done_, out_head_.size() - out_done_};
       const size_t body_done = out_done_ > out_head_.size() ? out_done_ - out_head_.size() : 0;
-      if (body_done < out_body_.size())
-        parts[count++] = {out_body_.data() + body_done, out_body_.size() - body_done};
+      if (body_done < body.size())
+        parts[count++] = {const_cast<char*>(body.data()) + body_done, body.size() - body_done};
       msghdr message{};
       message.msg_iov = parts;
       message.msg_iovlen = static_cast<size_t>(count);
@@ -423,6 +459,7 @@ class Server::Engine::Session : public std::enable_shared_from_this<Session> {
   bool busy_ = false, writing_ = false, draining_ = false, armed_ = false, closed_ = false;
   size_t drained_ = 0;
   std::string out_head_, out_body_;
+  std::string_view out_lasting_;
   size_t out_done_ = 0;
   std::function<void()> after_;
   int64_t deadline_ = INT64_MAX, waiting_since_ = 0;
@@ -501,8 +538,15 @@ Status Server::Engine::Open(const BackendMaker& make_backend) {
   api.url = [this] { return url_; };
   api.now = settings_.now;
   api.on_down = settings_.on_down;
+  api.on_signed_out = [this](const std::string& browser) { live_->SignedOut(browser); };
+  api.doctor = settings_.doctor;
   api.gate.hosts = settings_.hosts;
+  api.assets = EmbeddedAssets();
+  api.web_folder = settings_.web_folder;
   api_ = std::make_unique<Api>(std::move(api), *backend_, *loop_);
+  live_ = std::make_unique<LiveHub>(
+      LiveHub::Settings{.instance = settings_.instance, .version = settings_.version, .now = settings_.now},
+      *api_, *loop_);
 
   unix_ = std::make_shared<Listener>(*this, std::move(socket_.fd), true);
   unix_->Arm();
@@ -573,7 +617,24 @@ bool Server::Engine::MakeRoom(bool unix_socket) {
 
 void Server::Engine::Forget(const SessionPtr& session) {
   sessions_.erase(session);
-  if (stopping_ && sessions_.empty()) loop_->io.stop();
+  EndWhenEmpty();
+}
+
+void Server::Engine::EndWhenEmpty() {
+  if (stopping_ && sessions_.empty() && streams_.empty()) loop_->io.stop();
+}
+
+void Server::Engine::OpenStream(UniqueFd fd, bool unix_socket, const CallPtr& call) {
+  const std::shared_ptr<Websocket> stream = Websocket::Make(loop_->io, std::move(fd), unix_socket);
+  if (!stream) return;
+  streams_.insert(stream);
+  const Request& request = call->request;
+  auto open = [this, language = request.language, browser = request.peer.browser](
+                  std::shared_ptr<LiveLine> line) { return live_->Open(std::move(line), language, browser); };
+  stream->Begin(request, call->renewed_cookie, std::move(open), [this, weak = std::weak_ptr(stream)] {
+    streams_.erase(weak.lock());
+    EndWhenEmpty();
+  });
 }
 
 void Server::Engine::Sweep() {
@@ -600,7 +661,8 @@ void Server::Engine::Stop() {
       ::unlink(path.c_str());
     const std::vector<SessionPtr> all(sessions_.begin(), sessions_.end());
     for (const SessionPtr& session : all) session->Farewell();
-    if (sessions_.empty()) return loop_->io.stop();
+    live_->CloseAll();
+    if (sessions_.empty() && streams_.empty()) return loop_->io.stop();
     farewell_ = loop_->After(kFarewell, [this] {
       const std::vector<SessionPtr> left(sessions_.begin(), sessions_.end());
       for (const SessionPtr& session : left) session->Close();
@@ -611,6 +673,8 @@ void Server::Engine::Stop() {
   loop_->Stopped();
   for (std::shared_ptr<void>* token : {&watch_, &sweep_, &farewell_}) token->reset();
   sessions_.clear();
+  streams_.clear();
+  live_.reset();
   tcp_.reset();
   unix_.reset();
 }

@@ -20,10 +20,12 @@ struct ServerSettings {
   std::string
       listen;  // "127.0.0.1:7788", "[::1]:0", ":80"; "": port 7788 or the next free one; "none": socket alone
   std::string owner, instance, version;
+  std::string web_folder;          // the page's files are read from here instead of out of the program
   std::vector<std::string> hosts;  // configured names that Host may carry
   std::function<void(bool cancelled)>
       on_down;                // on the server's thread, once the answer has gone out: never calls Stop itself
   std::function<Time()> now;  // wall clock; the system's when empty
+  std::function<void(Language, std::function<void(std::string)>)> doctor;  // as ApiSettings says
   int most_connections = 512;  // of each kind; fewer when the process may open few files
 };
 

@@ -1,82 +1,94 @@
-// What strangers may see: that the yard is there, and whose it is.
+// The door: how a browser comes to be signed in, and ceases to be.
+#include <unistd.h>
+
 #include <boost/json.hpp>
 
+#include "base/digest.h"
+#include "base/paths.h"
 #include "http/api.h"
+#include "http/body.h"
 #include "msg/api.h"
-#include "msg/page.h"
 
 namespace ty {
-
-namespace {
-
-std::string Escape(std::string_view text) {
-  std::string html;
-  for (char c : text) {
-    switch (c) {
-      case '&':
-        html += "&amp;";
-        break;
-      case '<':
-        html += "&lt;";
-        break;
-      case '>':
-        html += "&gt;";
-        break;
-      case '"':
-        html += "&quot;";
-        break;
-      case '\'':
-        html += "&#39;";
-        break;
-      default:
-        html += c;
-    }
-  }
-  return html;
-}
-
-// Its hash stands in the policy below; tests/contract holds the two together.
-constexpr const char* kStyle =
-    "body{font:16px/1.6 system-ui,sans-serif;margin:15vh auto;max-width:32rem;padding:0 1rem;color:#222}"
-    "code{background:#eee;padding:.2em .4em;border-radius:4px}section+section{margin-top:2.5rem}";
-constexpr const char* kStylePolicy =
-    "default-src 'none'; style-src 'sha256-L3Eb7tp+ZFPUqNhwcpQEpkuxI7RETIjQuGyUXtjcl6I='; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors 'none'";
-
-std::string Section(const char* tag, Language language, const std::string& owner) {
-  return std::string("<section lang=\"") + tag + "\"><h1>" +
-         Escape(Render(msg::PageFirst{.owner = owner}, language)) + "</h1><p>" +
-         Escape(Render(msg::PageOpen{}, language)) + " <code>trainyard open</code></p></section>";
-}
-
-}  // namespace
 
 void Api::GetHealth(CallPtr call) {
   call->Answer(boost::json::object{{"ok", true}});
 }
 
-void Api::GetFirstPage(CallPtr call) {
-  const std::string english = Section("en", Language::kEnglish, settings_.owner);
-  const std::string chinese = Section("zh-CN", Language::kChinese, settings_.owner);
-  const bool chinese_first = call->language() == Language::kChinese;
+// The first thing the page asks; its cookie lasts thirty days from here again.
+void Api::GetSession(CallPtr call) {
+  const Peer& peer = call->request.peer;
+  if (peer.session) {
+    browsers_.Use(peer.browser, settings_.now());
+    call->renewed_cookie.clear();
+    const std::string token = FindCookie(call->request.headers, CookieName(settings_.instance)).value_or("");
+    return TellSession(call, true, SetCookie(settings_.instance, token));
+  }
+  TellSession(call, MayEnter(Access::kSession, peer), "");
+}
+
+void Api::CreateSession(CallPtr call) {
+  Result<boost::json::object> body = ParseBody(call->request.body, {"code"});
+  Result<std::string> code = body ? ReadText(*body, "code") : Forward(body.error());
+  if (!code) return call->Refuse(code.error());
+  switch (codes_.Spend(*code, settings_.now())) {
+    case Codes::Verdict::kWrong:
+      return call->Refuse(401, Error{Code::kInvalid, msg::ApiCodeRefused{}, "/code"});
+    case Codes::Verdict::kTooMany:
+      return call->Refuse(429, Error{Code::kInvalid, msg::ApiTooManyCodes{}, "/code"});
+    case Codes::Verdict::kRight:
+      break;
+  }
+  RemoveOpener(StatePaths{settings_.home}.Opener(Sha256Hex(*code)));
+  call->renewed_cookie.clear();
+  // A browser that signs in anew leaves nothing behind that would still open the yard.
+  if (call->request.peer.session) browsers_.SignOut(call->request.peer.browser);
+  TellSession(call, true, SetCookie(settings_.instance, browsers_.SignIn(settings_.now())));
+}
+
+void Api::EndSession(CallPtr call) {
+  const Peer& peer = call->request.peer;
+  peer.session ? browsers_.SignOut(peer.browser) : browsers_.SignAllOut();
+  if (settings_.on_signed_out) settings_.on_signed_out(peer.browser);
+  call->renewed_cookie.clear();
+  TellSession(call, false, DropCookie(settings_.instance));
+}
+
+void Api::MintCode(CallPtr call) {
+  if (Result<boost::json::object> body = ParseBody(call->request.body, {}); !body)
+    return call->Refuse(body.error());
+  const Codes::Minted minted = codes_.Mint(settings_.now());
+  const std::string url = settings_.url();
+  call->Answer(
+      boost::json::object{{"code", minted.code},
+                          {"url", url.empty() ? boost::json::value(nullptr) : boost::json::value(url)},
+                          {"expires_at", FormatIso(minted.expires)}});
+}
+
+// `trainyard open` may have written it, for this code.
+void Api::RemoveOpener(const std::string& path) {
+  ::unlink(path.c_str());
+  const auto held = openers_.extract(path);  // may hold the timer that calls us: it goes last
+}
+
+void Api::TellSession(const CallPtr& call, bool signed_in, std::string cookie) {
   Response response;
-  response.type = "text/html; charset=utf-8";
-  response.headers.emplace_back("Content-Security-Policy", kStylePolicy);
-  response.body = std::string("<!doctype html><html lang=\"") + (chinese_first ? "zh-CN" : "en") +
-                  "\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">"
-                  "<title>Trainyard</title><style>" +
-                  kStyle + "</style></head><body>" + (chinese_first ? chinese + english : english + chinese) +
-                  "</body></html>\n";
+  response.body = boost::json::serialize(boost::json::object{
+      {"owner", settings_.owner}, {"instance", settings_.instance}, {"signed_in", signed_in}});
+  if (!cookie.empty()) response.headers.emplace_back("Set-Cookie", std::move(cookie));
   call->Answer(std::move(response));
 }
 
-void Api::GetSession(CallPtr call) {
-  call->Answer(boost::json::object{{"owner", settings_.owner}, {"instance", settings_.instance}});
-}
-
-// Codes are minted with the page; until then none is right.
-void Api::CreateSession(CallPtr call) {
-  call->Refuse(401, Error{Code::kInvalid, msg::ApiCodeRefused{}, "/code"});
+void Api::Recognize(const CallPtr& call) {
+  Request& request = call->request;
+  if (request.peer.socket) return;
+  const auto token = FindCookie(request.headers, CookieName(settings_.instance));
+  if (!token) return;
+  const Time now = settings_.now();
+  request.peer.browser = browsers_.Find(*token);
+  request.peer.session = browsers_.IsIn(request.peer.browser, now);
+  if (request.peer.session && browsers_.Use(request.peer.browser, now))
+    call->renewed_cookie = SetCookie(settings_.instance, *token);
 }
 
 }  // namespace ty

@@ -50,6 +50,18 @@ void Api::GetStatus(CallPtr call) {
   });
 }
 
+void Api::GetDoctor(CallPtr call) {
+  if (!settings_.doctor)
+    return call->Answer(boost::json::object{{"items", boost::json::array()}, {"next", nullptr}});
+  settings_.doctor(call->language(), [this, call](std::string findings) {
+    loop_.Post([call, findings = std::move(findings)] {
+      Response response;
+      response.body = findings;
+      call->Answer(std::move(response));
+    });
+  });
+}
+
 // Ends the daemon after the answer has gone out. With `cancel` every open task is asked to stop first, and
 // the daemon waits for their ends; should it die before, their shims see to it all the same. Cancelling all
 // pauses the queue, which the next start should not find.

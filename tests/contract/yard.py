@@ -105,6 +105,27 @@ class Yard:
     def post(self, path, value, headers=None):
         return self.near("POST", path, json.dumps(value).encode(), {**JSON, **(headers or {})})
 
+    def code(self):
+        answer = self.post("/api/v1/session/code", {})
+        assert answer.status == 200, answer
+        return answer.json["code"]
+
+    @property
+    def origin(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    def sign_in(self, code=None):
+        """The headers of a browser that is signed in."""
+        answer = self.far("POST", "/api/v1/session", json.dumps({"code": code or self.code()}).encode(), JSON)
+        assert answer.status == 200, answer
+        return {"Cookie": answer.headers["set-cookie"].split(";")[0], "Origin": self.origin}
+
+    def kill(self):
+        """As kill -9 does; `start` goes on in the same folder."""
+        self.process.kill()
+        self.process.wait()
+        self.log.close()
+
     def submit(self, *command, **more):
         answer = self.post("/api/v1/tasks", {"command": list(command), "workdir": "/tmp", **more})
         assert answer.status == 201, answer
@@ -165,8 +186,8 @@ def find_operation(method, path):
     found = None
     for verb, pattern, operation in operations():
         parts = pattern.split("/")
-        fits = len(parts) == len(words) and all(p == w or p == "{task}" for p, w in zip(parts, words))
-        if verb == method and fits and (found is None or "{task}" not in pattern):
+        fits = len(parts) == len(words) and all(p == w or (w and p.startswith("{")) for p, w in zip(parts, words))
+        if verb == method and fits and (found is None or "{" not in pattern):
             found = operation
     return found
 
