@@ -44,10 +44,19 @@ class Pixel {
     if (!(sum_.most.y >= piece.most.y) && !std::isnan(piece.most.y)) sum_.most = piece.most;
   }
   void See(int pixel, const Dot& dot) {
-    Piece piece;
-    piece.first = piece.last = piece.least = piece.most = dot;
-    if (!std::isfinite(dot.y)) piece.least.y = piece.most.y = std::nan("");
-    See(pixel, piece);
+    const bool finite = std::isfinite(dot.y);
+    if (pixel != pixel_ || !any_) {
+      Flush();
+      pixel_ = pixel;
+      any_ = true;
+      sum_.first = sum_.last = sum_.least = sum_.most = dot;
+      if (!finite) sum_.least.y = sum_.most.y = std::nan("");
+      return;
+    }
+    sum_.last = dot;
+    if (!finite) return;
+    if (!(sum_.least.y <= dot.y)) sum_.least = dot;
+    if (!(sum_.most.y >= dot.y)) sum_.most = dot;
   }
   void Flush() {
     if (!std::exchange(any_, false)) return;
