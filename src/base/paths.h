@@ -28,6 +28,9 @@ struct StatePaths {
   std::string Attempt(const Ulid& uid) const { return Attempts() + "/" + uid.Text(); }
   std::string Out(TaskId task) const { return home + "/tasks/" + std::to_string(task.value); }
 
+  std::string AllSeries() const { return home + "/series"; }
+  std::string Series(TaskId task) const { return AllSeries() + "/" + std::to_string(task.value); }
+
   // From the environment; empty home when there is neither TRAINYARD_HOME, XDG_STATE_HOME nor HOME.
   static StatePaths FromEnvironment();
 };
@@ -47,6 +50,20 @@ struct AttemptPaths {
   std::string Head() const { return folder + "/head.json"; }
   std::string Files() const { return folder + "/files"; }
   std::string Stop() const { return folder + "/stop"; }
+};
+
+// Files of the metrics of one attempt, in the folder of its task (docs/formats/series.md).
+struct SeriesPaths {
+  std::string folder;
+  int attempt = 1;
+
+  static constexpr const char* kJournal = ".journal";
+  std::string Journal() const { return Base() + kJournal; }
+  std::string Heads() const { return Base() + ".heads"; }
+  std::string Chunks() const { return Base() + ".chunks"; }
+
+ private:
+  std::string Base() const { return folder + "/" + std::to_string(attempt); }
 };
 
 // What is shipped beside the program: ../share/trainyard of the real path of this executable.

@@ -33,6 +33,7 @@
 #include "posix/cgroups.h"
 #include "posix/files.h"
 #include "posix/process.h"
+#include "series/series.h"
 #include "words/words.h"
 #include "yard/yard.h"
 
@@ -278,7 +279,9 @@ int RunDaemon(const DaemonOptions& options) {
   Result<std::unique_ptr<Engine>> engine =
       OpenLocalEngine(local, [&inbox](AttemptNews&& news) { inbox.Post(std::move(news)); });
   if (!engine) return herald.Refuse(engine.error());
-  std::unique_ptr<Ingest> ingest = MakeIngest([&inbox](Observation seen) { inbox.Post(std::move(seen)); });
+  std::unique_ptr<SeriesStore> series = OpenSeriesStore(options.home);
+  std::unique_ptr<Ingest> ingest =
+      MakeIngest([&inbox](Observation seen) { inbox.Post(std::move(seen)); }, series.get());
   ErrandThread errands;
   // The watch waits for the driver's first answer, but not for ever; the Yard takes it in with its first
   // turn.
@@ -317,7 +320,7 @@ int RunDaemon(const DaemonOptions& options) {
       then(FindingsJson(options.home, options.config, language));
     });
   };
-  Result<std::unique_ptr<Server>> server = Server::Start(serving, inbox, **store);
+  Result<std::unique_ptr<Server>> server = Server::Start(serving, inbox, **store, *series);
   if (!server) return herald.Refuse(server.error());
   SignLock(*lock, (*server)->url());
   yard.Open(std::move(*state), clock.Now());

@@ -126,6 +126,9 @@ class Api {
   void GetLog(CallPtr call);
   void GetTail(CallPtr call);
   void GetHead(CallPtr call);
+  // series.cc
+  void ListSeries(CallPtr call);
+  void GetPoints(CallPtr call);
   // queue.cc
   void PauseTheQueue(CallPtr call);
   void ResumeTheQueue(CallPtr call);
@@ -150,6 +153,8 @@ class Api {
   void Act(CallPtr call, Verb verb);
   void ActOn(CallPtr call, DeviceVerb verb);
   void SetPaused(const CallPtr& call, bool paused);
+  // The task that the path names, which is there; refuses the call when it is not.
+  void WithTask(const CallPtr& call, std::function<void(TaskId)> then);
   // Attempt `wanted` of a task, or its newest (0). Number 0 in the answer: there is none such.
   void FindAttempt(TaskId id, int wanted, std::function<void(Result<FoundAttempt>)> then);
   // The attempt that the path and `attempt=` name; refuses the call when there is none such.

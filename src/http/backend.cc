@@ -1,5 +1,6 @@
 #include "http/backend.h"
 
+#include "series/series.h"
 #include "yard/inbox.h"
 #include "yard/yard.h"
 
@@ -9,8 +10,8 @@ namespace {
 
 class YardBackend final : public Backend {
  public:
-  YardBackend(Inbox& inbox, Store& store, std::shared_ptr<Loop> loop)
-      : inbox_(inbox), store_(store), loop_(std::move(loop)) {}
+  YardBackend(Inbox& inbox, Store& store, SeriesStore& series, std::shared_ptr<Loop> loop)
+      : inbox_(inbox), store_(store), series_(series), loop_(std::move(loop)) {}
 
   void Post(Submit submit) override {
     submit.reply = OnLoop(std::move(submit.reply));
@@ -83,6 +84,14 @@ class YardBackend final : public Backend {
     });
   }
 
+  void ReadSeries(std::function<void(SeriesStore&)> read, std::function<void()> then) override {
+    series_.Post([read = std::move(read), then = std::move(then), loop = loop_, &series = series_] {
+      read(series);
+      loop->Post(then);
+    });
+  }
+  int64_t SeriesVersion(TaskId id) override { return series_.Version(id); }
+
  private:
   template <class T>
   std::function<void(T)> OnLoop(std::function<void(T)> act) {
@@ -119,13 +128,15 @@ class YardBackend final : public Backend {
 
   Inbox& inbox_;
   Store& store_;
+  SeriesStore& series_;
   std::shared_ptr<Loop> loop_;
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> MakeBackend(Inbox& inbox, Store& store, std::shared_ptr<Loop> loop) {
-  return std::make_unique<YardBackend>(inbox, store, std::move(loop));
+std::unique_ptr<Backend> MakeBackend(Inbox& inbox, Store& store, SeriesStore& series,
+                                     std::shared_ptr<Loop> loop) {
+  return std::make_unique<YardBackend>(inbox, store, series, std::move(loop));
 }
 
 }  // namespace ty

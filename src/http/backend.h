@@ -17,6 +17,7 @@
 namespace ty {
 
 class Inbox;
+class SeriesStore;
 
 struct YardFacts {
   YardView yard;
@@ -48,6 +49,11 @@ class Backend {
 
   // `read` runs on the store's thread, `then` on the loop's.
   virtual void Read(std::function<void(Rows&)> read, std::function<void()> then) = 0;
+
+  // `read` runs on the thread of the series, `then` on the loop's.
+  virtual void ReadSeries(std::function<void(SeriesStore&)> read, std::function<void()> then) = 0;
+  // Memory alone; grows with each point of the task.
+  virtual int64_t SeriesVersion(TaskId id) = 0;
 };
 
 // Reads a value from the store, then goes on with it.
@@ -58,7 +64,8 @@ void Fetch(Backend& backend, std::function<T(Rows&)> read, std::function<void(T)
                [kept, then = std::move(then)] { then(std::move(**kept)); });
 }
 
-// The real one. `loop` outlives what is posted to the Yard and the store.
-std::unique_ptr<Backend> MakeBackend(Inbox& inbox, Store& store, std::shared_ptr<Loop> loop);
+// The real one. `loop` outlives what is posted to the Yard and the stores.
+std::unique_ptr<Backend> MakeBackend(Inbox& inbox, Store& store, SeriesStore& series,
+                                     std::shared_ptr<Loop> loop);
 
 }  // namespace ty

@@ -9,6 +9,22 @@
 
 namespace ty {
 
+namespace {
+
+std::optional<double> ParseReal(const std::string& text) {
+  double number = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = fault == std::errc{} && end == text.data() + text.size();
+  return whole && std::isfinite(number) ? std::optional(number) : std::nullopt;
+}
+
+std::string ShortText(double number) {
+  char text[32];
+  return std::string(text, std::to_chars(text, text + sizeof text, number).ptr);
+}
+
+}  // namespace
+
 const std::string* Parameters::Find(std::string_view name) const {
   for (const auto& [key, value] : request_.query) {
     if (key == name) return &value;
@@ -31,6 +47,27 @@ int64_t Parameters::Number(std::string_view name, int64_t otherwise, int64_t lea
   const std::optional<int64_t> number = ParseInt(*text);
   if (number && *number >= least && *number <= most) return *number;
   Complain(msg::ApiNumber{.name = std::string(name), .least = least, .most = most, .text = Printable(*text)},
+           name);
+  return otherwise;
+}
+
+std::optional<double> Parameters::Real(std::string_view name) {
+  const std::string* text = Find(name);
+  if (text == nullptr) return std::nullopt;
+  if (const std::optional<double> number = ParseReal(*text)) return number;
+  Complain(msg::ApiReal{.name = std::string(name), .text = Printable(*text)}, name);
+  return std::nullopt;
+}
+
+double Parameters::Real(std::string_view name, double otherwise, double least, double most) {
+  const std::string* text = Find(name);
+  if (text == nullptr) return otherwise;
+  const std::optional<double> number = ParseReal(*text);
+  if (number && *number >= least && *number <= most) return *number;
+  Complain(msg::ApiRealRange{.name = std::string(name),
+                             .least = ShortText(least),
+                             .most = ShortText(most),
+                             .text = Printable(*text)},
            name);
   return otherwise;
 }

@@ -19,6 +19,9 @@ class Parameters {
   bool Has(std::string_view name) const { return Find(name) != nullptr; }
   std::string Text(std::string_view name) const;
   int64_t Number(std::string_view name, int64_t otherwise, int64_t least, int64_t most);
+  // A number with or without a fraction.
+  std::optional<double> Real(std::string_view name);
+  double Real(std::string_view name, double otherwise, double least, double most);
   Duration Seconds(std::string_view name, Duration otherwise, Duration most);
   std::optional<Time> At(std::string_view name);
   std::string Choice(std::string_view name, const std::vector<std::string>& known);

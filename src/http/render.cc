@@ -22,12 +22,6 @@ json::value TimeOrNull(const std::optional<Time>& time) {
   return time ? json::value(FormatIso(*time)) : json::value(nullptr);
 }
 
-json::value Number(double number) {
-  if (std::isnan(number)) return "NaN";
-  if (std::isinf(number)) return number > 0 ? "Infinity" : "-Infinity";
-  return number;
-}
-
 json::value NumberOrNull(const std::optional<double>& number) {
   return number && std::isfinite(*number) ? json::value(*number) : json::value(nullptr);
 }
@@ -107,6 +101,12 @@ json::string ToJsonText(std::string_view bytes) {
   return json::string(IsUtf8(bytes) ? std::string(bytes) : Printable(bytes));
 }
 
+json::value RenderNumber(double number) {
+  if (std::isnan(number)) return "NaN";
+  if (std::isinf(number)) return number > 0 ? "Infinity" : "-Infinity";
+  return number;
+}
+
 int StatusOf(const Error& error) {
   const std::string& id = error.message.id;
   if (id == msg::StoreLow::kId || id == msg::StoreStuck::kId || id == msg::StoreDiskFull::kId) return kNoRoom;
@@ -177,7 +177,7 @@ json::value RenderMessage(const Message& message, Language language) {
     } else if (const auto* number = std::get_if<int64_t>(&value)) {
       args[name] = *number;
     } else {
-      args[name] = Number(std::get<double>(value));
+      args[name] = RenderNumber(std::get<double>(value));
     }
   }
   return json::object{
@@ -217,7 +217,7 @@ json::value RenderOutcome(const std::optional<Outcome>& outcome, Language langua
 json::object RenderTask(const TaskView& view, Language language) {
   const Task& task = view.task;
   json::object metrics;
-  for (const auto& [name, value] : view.metrics) metrics[Text(name)] = Number(value);
+  for (const auto& [name, value] : view.metrics) metrics[Text(name)] = RenderNumber(value);
   std::optional<double> left;
   if (view.time_left) left = std::chrono::duration<double>(*view.time_left).count();
   std::optional<int> attempt;

@@ -49,6 +49,8 @@ const std::vector<Route>& Routes() {
       {"GET", "/api/v1/tasks/{task}/log", Access::kSession, &Api::GetLog, "attempt rank offset limit wait"},
       {"GET", "/api/v1/tasks/{task}/tail", Access::kSession, &Api::GetTail, "attempt rank"},
       {"GET", "/api/v1/tasks/{task}/head", Access::kSession, &Api::GetHead, "attempt"},
+      {"GET", "/api/v1/tasks/{task}/series", Access::kSession, &Api::ListSeries},
+      {"GET", "/api/v1/tasks/{task}/points", Access::kSession, &Api::GetPoints, "tag x from to px smooth"},
       {"POST", "/api/v1/queue/pause", Access::kSession, &Api::PauseTheQueue},
       {"POST", "/api/v1/queue/resume", Access::kSession, &Api::ResumeTheQueue},
       {"GET", "/api/v1/events", Access::kSession, &Api::ListEvents, "since limit wait"},

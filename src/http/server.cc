@@ -696,9 +696,11 @@ Result<std::unique_ptr<Server>> Server::Start(ServerSettings settings, const Bac
   return std::unique_ptr<Server>(new Server(std::move(engine)));
 }
 
-Result<std::unique_ptr<Server>> Server::Start(ServerSettings settings, Inbox& inbox, Store& store) {
-  return Start(std::move(settings),
-               [&](std::shared_ptr<Loop> loop) { return MakeBackend(inbox, store, std::move(loop)); });
+Result<std::unique_ptr<Server>> Server::Start(ServerSettings settings, Inbox& inbox, Store& store,
+                                              SeriesStore& series) {
+  return Start(std::move(settings), [&](std::shared_ptr<Loop> loop) {
+    return MakeBackend(inbox, store, series, std::move(loop));
+  });
 }
 
 }  // namespace ty

@@ -14,6 +14,7 @@
 namespace ty {
 
 class Inbox;
+class SeriesStore;
 
 struct ServerSettings {
   std::string home;  // state folder, 0700; the socket is made inside
@@ -35,8 +36,9 @@ class Server {
 
   // Binds and begins to answer. Errors: port taken, no permission, not loopback, socket or folder not fit.
   static Result<std::unique_ptr<Server>> Start(ServerSettings settings, const BackendMaker& make_backend);
-  // The same with the real Backend. Inbox and store outlive the server.
-  static Result<std::unique_ptr<Server>> Start(ServerSettings settings, Inbox& inbox, Store& store);
+  // The same with the real Backend. Inbox and stores outlive the server.
+  static Result<std::unique_ptr<Server>> Start(ServerSettings settings, Inbox& inbox, Store& store,
+                                               SeriesStore& series);
 
   ~Server();                // stops
   std::string url() const;  // "http://127.0.0.1:7788"; empty without a TCP listener

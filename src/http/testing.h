@@ -9,6 +9,7 @@
 
 #include "http/api.h"
 #include "msg/task.h"
+#include "series/series.h"
 
 namespace ty::testing {
 
@@ -110,6 +111,7 @@ class MapRows final : public Rows {
 class MapBackend final : public Backend {
  public:
   MapRows rows;
+  std::unique_ptr<SeriesStore> series;  // a test brings its own
   std::map<TaskId, TaskView> open;
   YardFacts facts;
   std::vector<Submit> submits;
@@ -195,6 +197,11 @@ class MapBackend final : public Backend {
     read(rows);
     then();
   }
+  void ReadSeries(std::function<void(SeriesStore&)> read, std::function<void()> then) override {
+    read(*series);
+    then();
+  }
+  int64_t SeriesVersion(TaskId id) override { return series ? series->Version(id) : 0; }
 
   // What the Yard does when it happens.
   void End(TaskId id, Outcome outcome) {

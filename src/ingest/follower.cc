@@ -1,6 +1,9 @@
 #include "ingest/follower.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
 
 #include "wire/metric_line.h"
 #include "wire/progress_line.h"
@@ -15,29 +18,43 @@ constexpr int64_t kMostBacklog = 64 << 20;
 constexpr int64_t kBacklogKept = 4 << 20;
 constexpr int64_t kMostAtEnd = 16 << 20;
 constexpr size_t kMostMetrics = 1000;
+constexpr double kLatestSecond = 1e11;  // the year 5138: what is later is no time
+
+int64_t NowMillis() {
+  return std::chrono::duration_cast<milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
 
 }  // namespace
 
-Follower::Follower(Followed followed)
+Follower::Follower(Followed followed, SeriesSink* sink)
     : followed_(std::move(followed)),
       log_(followed_.log),
       metrics_file_(followed_.out_folder + "/metrics.jsonl"),
       checkpoints_file_(followed_.out_folder + "/checkpoints.jsonl"),
-      terminal_([this](std::string_view line) { LogLine(line); }) {}
+      terminal_([this](std::string_view line) { LogLine(line); }),
+      sink_(sink) {
+  if (sink_ != nullptr) known_ = sink_->Begin(key(), followed_.started);
+}
 
 bool Follower::Read(std::string& buffer) {
   bool more = false;
-  if (const int64_t waiting = log_.Waiting(); waiting > 0) {
-    if (waiting > kMostBacklog) log_.SkipTo(kBacklogKept);
+  if (const int64_t waiting = WaitingInLog(); waiting > 0) {
+    if (waiting > kMostBacklog) SkipFlood(kMostBacklog);
     const std::string_view bytes = log_.Read(buffer);
-    terminal_.Feed(bytes);
+    FeedLog(bytes);
     more |= waiting > static_cast<int64_t>(bytes.size()) && !bytes.empty();
   }
-  if (const int64_t waiting = metrics_file_.Waiting(); waiting > 0) {
+  if (const int64_t waiting = WaitingInMetrics(); waiting > 0) {
     const std::string_view bytes = metrics_file_.Read(buffer);
-    metric_lines_.Feed(bytes, [this](auto line) { RecordLine(line); });
+    const int64_t begin = metrics_file_.offset() - static_cast<int64_t>(bytes.size());
+    metric_lines_.Feed(bytes, [&](auto line) {
+      place_.records = begin + static_cast<int64_t>(metric_lines_.behind());
+      RecordLine(line);
+    });
     more |= waiting > static_cast<int64_t>(bytes.size()) && !bytes.empty();
   }
+  GivePoints();
   const int64_t waiting = checkpoints_file_.Waiting();
   if (waiting > 0) {
     const std::string_view bytes = checkpoints_file_.Read(buffer);
@@ -48,11 +65,57 @@ bool Follower::Read(std::string& buffer) {
   return more;
 }
 
+// A file that shrank was begun anew: all in it is new.
+int64_t Follower::WaitingInLog() {
+  const int64_t before = log_.offset(), waiting = log_.Waiting();
+  if (log_.offset() < before) place_.log = place_.pauses = known_.log = known_.pauses = 0;
+  return waiting;
+}
+int64_t Follower::WaitingInMetrics() {
+  const int64_t before = metrics_file_.offset(), waiting = metrics_file_.Waiting();
+  if (metrics_file_.offset() < before) {
+    place_.records = known_.records = 0;
+    metric_lines_ = {};
+  }
+  return waiting;
+}
+
 void Follower::ReadRest(std::string& buffer) {
-  if (log_.Waiting() > kMostAtEnd) log_.SkipTo(kBacklogKept);
+  if (WaitingInLog() > kMostAtEnd) SkipFlood(kMostAtEnd);
   while (Read(buffer)) {
   }
   terminal_.Close();
+  GivePoints();
+}
+
+// What the sink has not seen yet is kept when it is not itself a flood, with some of what comes before it.
+void Follower::SkipFlood(int64_t most) {
+  const int64_t fresh = log_.offset() + log_.Waiting() - known_.log;
+  log_.SkipTo(fresh > 0 && fresh <= most ? fresh + kBacklogKept : kBacklogKept);
+}
+
+// The terminal offers the same states for the same bytes, so that the bytes tell which points are in already.
+void Follower::FeedLog(std::string_view bytes) {
+  const int64_t begin = log_.offset() - static_cast<int64_t>(bytes.size());
+  place_.pauses = 0;
+  if (begin < known_.log) {
+    const std::string_view known = bytes.substr(0, static_cast<size_t>(known_.log - begin));
+    replaying_ = true;
+    terminal_.Feed(known);
+    for (int i = 0; begin + static_cast<int64_t>(known.size()) == known_.log && i < known_.pauses; ++i)
+      terminal_.OfferIdle();
+    replaying_ = false;
+    bytes.remove_prefix(known.size());
+    if (bytes.empty()) place_.pauses = known_.pauses;
+  }
+  terminal_.Feed(bytes);
+  place_.log = log_.offset();
+}
+
+void Follower::Idle() {
+  terminal_.OfferIdle();
+  place_.pauses = std::min(place_.pauses + 1, 2);
+  GivePoints();
 }
 
 void Follower::LogLine(std::string_view line) {
@@ -63,7 +126,10 @@ void Follower::LogLine(std::string_view line) {
   if (reading) progress_.See(*reading, !metrics.empty());
   // What the helper reports by name needs no guess from what is printed.
   if (metrics_from_helper_) return;
-  for (const auto& [name, value] : metrics) SetMetric(name, value);
+  for (const auto& [name, value] : metrics) {
+    SetMetric(name, value);
+    KeepLogPoint(name, value);
+  }
 }
 
 void Follower::RecordLine(std::optional<std::string_view> line) {
@@ -78,8 +144,45 @@ void Follower::RecordLine(std::optional<std::string_view> line) {
     metrics_.clear();
   }
   for (const auto& [name, value] : record.metrics) SetMetric(name, value);
+  KeepPoints(record);
   if (record.progress) progress_.SeeHelper(std::move(*record.progress));
   if (record.checkpoint) early_.push_back(std::move(*record.checkpoint));
+}
+
+// ---- Points
+
+// A bar is drawn many times without a step forward: that is one point.
+void Follower::KeepLogPoint(const std::string& tag, double value) {
+  if (sink_ == nullptr) return;
+  LogSeries& series = log_series_[tag];
+  const std::optional<Progress>& progress = progress_.now();
+  const double step = progress ? progress->done : static_cast<double>(series.count);
+  const bool same = series.value == value || (std::isnan(series.value) && std::isnan(value));
+  if (progress && series.count > 0 && series.step == step && same) return;
+  series = {series.count + 1, step, value};
+  if (!replaying_) points_.push_back({tag, step, NowMillis(), value, false});
+}
+
+void Follower::KeepPoints(const Record& record) {
+  if (sink_ == nullptr) return;
+  const int64_t time =
+      record.time && std::abs(*record.time) < kLatestSecond ? std::llround(*record.time * 1000) : NowMillis();
+  for (const auto& [tag, value] : record.metrics) {
+    const double step = record.step ? *record.step : static_cast<double>(unnumbered_[tag]++);
+    if (place_.records > known_.records) points_.push_back({tag, step, time, value, true});
+  }
+}
+
+void Follower::GivePoints() {
+  if (points_.empty()) return;
+  // One file may have been read further than before while the other is still being caught up with.
+  SourcePlace upto = place_;
+  upto.records = std::max(upto.records, known_.records);
+  if (upto.log < known_.log) {
+    upto.log = known_.log;
+    upto.pauses = known_.pauses;
+  }
+  sink_->Append(key(), std::exchange(points_, {}), upto);
 }
 
 void Follower::SetMetric(const std::string& name, double value) {

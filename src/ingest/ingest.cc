@@ -34,8 +34,8 @@ using Request = std::variant<Followed, FinishAsked>;
 
 class ThreadIngest final : public Ingest {
  public:
-  explicit ThreadIngest(std::function<void(Observation)> observe)
-      : observe_(std::move(observe)), buffer_(kPiece, '\0'), thread_([this] { Run(); }) {}
+  ThreadIngest(std::function<void(Observation)> observe, SeriesSink* sink)
+      : observe_(std::move(observe)), sink_(sink), buffer_(kPiece, '\0'), thread_([this] { Run(); }) {}
 
   ~ThreadIngest() override {
     {
@@ -67,7 +67,7 @@ class ThreadIngest final : public Ingest {
 
  private:
   struct Reader {
-    explicit Reader(Followed followed) : follower(std::move(followed)) {}
+    Reader(Followed followed, SeriesSink* sink) : follower(std::move(followed), sink) {}
     Follower follower;
     SteadyTime reported{};
     bool more = false;
@@ -105,13 +105,14 @@ class ThreadIngest final : public Ingest {
   void Serve(Request& request) {
     if (auto* followed = std::get_if<Followed>(&request)) {
       const Ulid attempt = followed->attempt;
-      readers_.try_emplace(attempt, std::move(*followed));
+      readers_.try_emplace(attempt, std::move(*followed), sink_);
       return;
     }
     auto& finish = std::get<FinishAsked>(request);
     if (auto found = readers_.find(finish.attempt); found != readers_.end()) {
       Follower& follower = found->second.follower;
       follower.ReadRest(buffer_);
+      if (sink_ != nullptr) sink_->End(follower.key());
       if (std::optional<Observation> seen = follower.Take()) observe_(std::move(*seen));
       if (follower.unreadable() > 0) {
         Log("attempt " + finish.attempt.Text() + ": " + std::to_string(follower.unreadable()) +
@@ -143,6 +144,7 @@ class ThreadIngest final : public Ingest {
   }
 
   std::function<void(Observation)> observe_;
+  SeriesSink* sink_;
   std::string buffer_;
   std::unordered_map<Ulid, Reader> readers_;  // the thread's own
 
@@ -157,8 +159,8 @@ class ThreadIngest final : public Ingest {
 
 }  // namespace
 
-std::unique_ptr<Ingest> MakeIngest(std::function<void(Observation)> observe) {
-  return std::make_unique<ThreadIngest>(std::move(observe));
+std::unique_ptr<Ingest> MakeIngest(std::function<void(Observation)> observe, SeriesSink* sink) {
+  return std::make_unique<ThreadIngest>(std::move(observe), sink);
 }
 
 }  // namespace ty

@@ -1,5 +1,6 @@
 // Ingest follows the files of running attempts: log, metrics.jsonl, checkpoints.jsonl. What it understands
-// comes back as Observation through the callback given at construction, from ingest's own thread. It never
+// comes back as Observation through the callback given at construction, from ingest's own thread; every point
+// of a metric goes to the SeriesSink, once, also when the files are read anew by another daemon. It never
 // changes a file.
 #pragma once
 
@@ -11,6 +12,7 @@
 
 #include "base/ids.h"
 #include "model/task.h"
+#include "series/sink.h"
 
 namespace ty {
 
@@ -21,6 +23,7 @@ struct Followed {
   std::string log;  // path
   std::string
       out_folder;  // metrics.jsonl and checkpoints.jsonl of all attempts of the task; only `number` counts
+  Time started;    // of the attempt
   std::optional<Checkpoint> known;  // the last checkpoint already taken in: up to it none is reported again
 };
 
@@ -43,13 +46,14 @@ struct LogTail {
 class Ingest {
  public:
   virtual ~Ingest() = default;
-  virtual void Follow(Followed attempt) = 0;
+  virtual void Follow(Followed attempt) = 0;  // one that is followed already goes on as it was
   // Reads what is left, reports a last Observation, then `done` with the tail of `tail_of` (the log of the
   // rank that failed; empty: the log that was followed); the attempt is forgotten.
   virtual void Finish(Ulid attempt, std::string tail_of, std::function<void(LogTail)> done) = 0;
 };
 
-std::unique_ptr<Ingest> MakeIngest(std::function<void(Observation)> observe);
+// `sink` outlives it and is used on its thread; without one, points are not kept.
+std::unique_ptr<Ingest> MakeIngest(std::function<void(Observation)> observe, SeriesSink* sink = nullptr);
 
 // The tail of any log, read now on the caller's thread (constant memory).
 LogTail ReadLogTail(const std::string& path);

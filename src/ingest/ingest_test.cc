@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <condition_variable>
 #include <cstdlib>
@@ -9,6 +10,7 @@
 #include <fstream>
 #include <mutex>
 #include <random>
+#include <sstream>
 
 namespace ty {
 namespace {
@@ -40,12 +42,53 @@ class Ear {
   std::condition_variable heard_;
 };
 
+// Keeps the points as a store does: with the place they were found up to.
+class Basket final : public SeriesSink {
+ public:
+  SourcePlace Begin(AttemptKey, Time) override { return place_; }
+  void Append(AttemptKey, std::vector<FoundPoint> points, SourcePlace upto) override {
+    std::lock_guard lock(mutex_);
+    for (FoundPoint& point : points) points_.push_back(std::move(point));
+    place_ = upto;
+    came_.notify_all();
+  }
+  void End(AttemptKey) override { ended_ = true; }
+  void AwaitCount(size_t count) {
+    std::unique_lock lock(mutex_);
+    came_.wait(lock, [&] { return points_.size() >= count; });
+  }
+  // "step value" of each.
+  std::vector<std::string> Told(const std::string& tag) {
+    std::lock_guard lock(mutex_);
+    std::vector<std::string> told;
+    for (const FoundPoint& point : points_) {
+      if (point.tag != tag) continue;
+      std::ostringstream text;
+      text << point.step << " " << point.value;
+      told.push_back(text.str());
+    }
+    return told;
+  }
+
+  std::vector<FoundPoint> points_;
+  SourcePlace place_;
+  std::atomic<bool> ended_ = false;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable came_;
+};
+
 class IngestTest : public testing::Test {
  protected:
   IngestTest() {
     char folder[] = "/tmp/ty_ingest_XXXXXX";
     folder_ = mkdtemp(folder);
-    ingest_ = MakeIngest([this](Observation seen) { ear_.Hear(std::move(seen)); });
+    Restart();
+  }
+  void Restart() {
+    ingest_.reset();
+    ingest_ = MakeIngest([this](Observation seen) { ear_.Hear(std::move(seen)); }, &basket_);
   }
   ~IngestTest() override {
     ingest_.reset();
@@ -82,6 +125,7 @@ class IngestTest : public testing::Test {
 
   std::string folder_;
   Ear ear_;
+  Basket basket_;
   std::unique_ptr<Ingest> ingest_;
 };
 
@@ -278,6 +322,151 @@ TEST_F(IngestTest, SurvivesNoiseAndAnEndlessLine) {
   EXPECT_EQ(tail.lines.back().substr(0, 3), "xxx");
   EXPECT_TRUE(ear_.checkpoints_.empty());
   EXPECT_GT(ear_.unreadable_, 0);
+}
+
+// ---- Points
+
+std::string RecordOf(int step, const std::string& value, int attempt = 1) {
+  return R"({"attempt":)" + std::to_string(attempt) + R"(,"time":1796040000.25,"step":)" +
+         std::to_string(step) + R"(,"metrics":{"loss":)" + value + "}}\n";
+}
+
+std::vector<std::string> Upto(int count) {
+  std::vector<std::string> told;
+  for (int i = 0; i < count; ++i) told.push_back(std::to_string(i) + " " + std::to_string(i) + ".5");
+  return told;
+}
+
+TEST_F(IngestTest, KeepsEveryPointTheHelperWrites) {
+  const Followed subject = Subject(2);
+  Write("metrics.jsonl", RecordOf(0, "9", 1) + RecordOf(0, "0.5", 2) + RecordOf(1, "1.5", 2));
+  ingest_->Follow(subject);
+  basket_.AwaitCount(2);
+  Write("metrics.jsonl", RecordOf(2, "2.5", 2) + RecordOf(3, R"("NaN")", 2) +
+                             R"({"attempt":2,"metrics":{"acc":1}})" + "\n" +
+                             R"({"attempt":2,"metrics":{"acc":2},"time":"NaN"})" + "\n");
+  Finish(subject);
+  EXPECT_EQ(basket_.Told("loss"), (std::vector<std::string>{"0 0.5", "1 1.5", "2 2.5", "3 nan"}));
+  EXPECT_EQ(basket_.Told("acc"), (std::vector<std::string>{"0 1", "1 2"}))
+      << "without a step they are numbered";
+  EXPECT_EQ(basket_.points_[0].time, 1'796'040'000'250);
+  EXPECT_GT(basket_.points_.back().time, 1'796'000'000'000 - 400LL * 86'400'000) << "the time it came at";
+  EXPECT_TRUE(basket_.points_[0].said);
+  EXPECT_TRUE(basket_.ended_);
+}
+
+TEST_F(IngestTest, KeepsEveryPointThatIsPrinted) {
+  const Followed subject = Subject();
+  ingest_->Follow(subject);
+  std::string log;
+  for (int i = 0; i < 3000; ++i)
+    log += "step " + std::to_string(i) + "/9000 loss=" + std::to_string(i) + ".5\n";
+  Write("log", log + "loss=7\n");
+  Finish(subject);
+  std::vector<std::string> told = Upto(3000);
+  told.push_back("2999 7");
+  EXPECT_EQ(basket_.Told("loss"), told) << "a line without a step has the one before";
+  EXPECT_FALSE(basket_.points_[0].said);
+}
+
+TEST_F(IngestTest, NumbersWhatIsPrintedWithoutAnyStep) {
+  const Followed subject = Subject();
+  ingest_->Follow(subject);
+  Write("log", "loss: 5\nloss: 5\nloss: nan\n");
+  Finish(subject);
+  EXPECT_EQ(basket_.Told("loss"), (std::vector<std::string>{"0 5", "1 5", "2 nan"}));
+}
+
+TEST_F(IngestTest, ABarThatIsDrawnAgainIsNoNewPoint) {
+  const Followed subject = Subject();
+  ingest_->Follow(subject);
+  for (int i = 0; i < 5; ++i) Write("log", "\r 45%|####5     | 45/100 [00:10<00:12, 4.4it/s, loss=nan]");
+  Write("log", "\r 46%|####6     | 46/100 [00:10<00:12, 4.4it/s, loss=0.5]\n");
+  Finish(subject);
+  EXPECT_EQ(basket_.Told("loss"), (std::vector<std::string>{"45 nan", "46 0.5"}));
+}
+
+TEST_F(IngestTest, AnotherDaemonGoesOnWithTheHelpersFileAtAnyByte) {
+  std::string all;
+  for (int i = 0; i < 12; ++i) all += RecordOf(i, std::to_string(i) + ".5");
+  const Followed subject = Subject();
+  std::string written = all.substr(0, 200);
+  Write("metrics.jsonl", written);
+  for (size_t at = written.size(); at <= all.size(); at += 37) {
+    Write("metrics.jsonl", all.substr(written.size(), at - written.size()));
+    written = all.substr(0, at);
+    ingest_->Follow(subject);
+    basket_.AwaitCount(static_cast<size_t>(std::count(written.begin(), written.end(), '\n')));
+    Restart();
+  }
+  Write("metrics.jsonl", all.substr(written.size()));
+  ingest_->Follow(subject);
+  Finish(subject);
+  EXPECT_EQ(basket_.Told("loss"), Upto(12));
+}
+
+TEST_F(IngestTest, AnotherDaemonGoesOnWithTheLogAtAnyByte) {
+  std::string all;
+  for (int i = 0; i < 12; ++i) {
+    const std::string n = std::to_string(i);
+    all += "\r  1%|   | " + n + "/99 [00:10<00:12, 4.4it/s, loss=" + n + ".5]" + (i % 3 == 2 ? "\n" : "");
+  }
+  const Followed subject = Subject();
+  std::string written;
+  for (size_t at = 30; at < all.size(); at += 41) {
+    Write("log", all.substr(written.size(), at - written.size()));
+    written = all.substr(0, at);
+    ingest_->Follow(subject);
+    basket_.AwaitCount(at / 60);
+    Restart();
+  }
+  Write("log", all.substr(written.size()));
+  ingest_->Follow(subject);
+  Finish(subject);
+  const std::vector<std::string> told = basket_.Told("loss"), wanted = Upto(12);
+  for (const std::string& point : wanted) EXPECT_EQ(std::count(told.begin(), told.end(), point), 1) << point;
+}
+
+TEST_F(IngestTest, ABarThatStoodStillBeforeARestartIsOnePoint) {
+  const Followed subject = Subject();
+  Write("log", "\r 45%|####5     | 45/100 [00:10<00:12, 4.4it/s, loss=0.5]");
+  ingest_->Follow(subject);
+  basket_.AwaitCount(1);
+  Restart();
+  ingest_->Follow(subject);
+  Write("log", "\r 46%|####6     | 46/100 [00:10<00:12, 4.4it/s, loss=0.25]");
+  Finish(subject);
+  EXPECT_EQ(basket_.Told("loss"), (std::vector<std::string>{"45 0.5", "46 0.25"}));
+}
+
+TEST_F(IngestTest, AFileThatIsBegunAnewHasNewPoints) {
+  const Followed subject = Subject();
+  Write("metrics.jsonl", RecordOf(0, "1") + RecordOf(1, "2") + R"({"attempt":1,"half)");
+  ingest_->Follow(subject);
+  basket_.AwaitCount(2);
+  std::filesystem::resize_file(folder_ + "/metrics.jsonl", 0);
+  Write("metrics.jsonl", RecordOf(0, "3"));
+  basket_.AwaitCount(3);
+  Restart();
+  ingest_->Follow(subject);
+  Finish(subject);
+  EXPECT_EQ(basket_.Told("loss"), (std::vector<std::string>{"0 1", "1 2", "0 3"}));
+  EXPECT_EQ(ear_.unreadable_, 0);
+}
+
+TEST_F(IngestTest, WhatIsNewInALongLogIsReadEvenWhenTheRestIsPassedOver) {
+  const Followed subject = Subject();
+  const std::string line = std::string(1000, 'z') + "\n";
+  std::string log;
+  while (log.size() < (70u << 20)) log += line;
+  Write("log", log);
+  basket_.place_.log = static_cast<int64_t>(log.size());
+  std::string more = "step 1/99999 loss=1\n";
+  while (more.size() < (10u << 20)) more += line;
+  Write("log", more);
+  ingest_->Follow(subject);
+  Finish(subject);
+  EXPECT_EQ(basket_.Told("loss"), (std::vector<std::string>{"1 1"}));
 }
 
 }  // namespace

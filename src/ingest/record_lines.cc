@@ -28,10 +28,15 @@ std::optional<double> Number(const json::value& value) {
   return std::nullopt;
 }
 
-std::optional<double> Amount(const json::value* value) {
+std::optional<double> Finite(const json::value* value) {
   if (value == nullptr) return std::nullopt;
   const std::optional<double> number = Number(*value);
-  return number && std::isfinite(*number) && *number >= 0 ? number : std::nullopt;
+  return number && std::isfinite(*number) ? number : std::nullopt;
+}
+
+std::optional<double> Amount(const json::value* value) {
+  const std::optional<double> number = Finite(value);
+  return number && *number >= 0 ? number : std::nullopt;
 }
 
 std::string Text(const json::object& object, std::string_view key, size_t longest) {
@@ -79,6 +84,7 @@ bool IsPlainlyOther(std::string_view line, int attempt) {
 
 void LineCutter::Feed(std::string_view bytes,
                       const std::function<void(std::optional<std::string_view>)>& line) {
+  behind_ = 0;
   while (!bytes.empty()) {
     const size_t end = bytes.find('\n');
     const std::string_view piece = bytes.substr(0, end);
@@ -90,6 +96,7 @@ void LineCutter::Feed(std::string_view bytes,
       if (!too_long_) started_ += piece;
       return;
     }
+    behind_ += end + 1;
     if (too_long_) {
       line(std::nullopt);
     } else if (started_.empty()) {
@@ -115,6 +122,8 @@ ReadRecordResult ReadRecord(std::string_view line, int attempt, Record& record) 
   if (number == nullptr || !number->is_int64()) return ReadRecordResult::kUnreadable;
   if (number->get_int64() != attempt) return ReadRecordResult::kOtherAttempt;
   bool understood = false;
+  record.step = Finite(object.if_contains("step"));
+  record.time = Finite(object.if_contains("time"));
   if (const json::value* metrics = object.if_contains("metrics");
       metrics != nullptr && metrics->is_object()) {
     understood = true;

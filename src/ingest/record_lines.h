@@ -18,15 +18,20 @@ namespace ty {
 class LineCutter {
  public:
   static constexpr size_t kLongest = 1 << 20;
-  // `line` gets each complete line; nothing for one that was too long.
+  // `line` gets each complete line; nothing for one that was too long. `behind()` is then how many of these
+  // bytes end with it.
   void Feed(std::string_view bytes, const std::function<void(std::optional<std::string_view>)>& line);
 
+  size_t behind() const { return behind_; }
+
  private:
+  size_t behind_ = 0;
   std::string started_;
   bool too_long_ = false;
 };
 
 struct Record {
+  std::optional<double> step, time;  // finite; seconds since 1970
   std::vector<std::pair<std::string, double>> metrics;
   std::optional<Progress> progress;
   std::optional<Checkpoint> checkpoint;

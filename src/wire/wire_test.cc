@@ -55,6 +55,22 @@ TEST(Crc32c, HasTheKnownCheckValue) {
   EXPECT_EQ(Crc32cText(""), "00000000");
 }
 
+TEST(Crc32c, IsTheSameBitByBitForAnyLengthAndPlace) {
+  std::string bytes;
+  for (int i = 0; i < 64; ++i) bytes += static_cast<char>(i * 37 + 11);
+  for (size_t begin = 0; begin < 16; ++begin) {
+    for (size_t size = 0; begin + size <= bytes.size(); ++size) {
+      const std::string_view part = std::string_view(bytes).substr(begin, size);
+      uint32_t crc = ~0U;
+      for (const char c : part) {
+        crc ^= static_cast<uint8_t>(c);
+        for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0x82F63B78U : 0U);
+      }
+      ASSERT_EQ(Crc32c(part), ~crc);
+    }
+  }
+}
+
 TEST(Json, WritesAndReadsBackEveryKind) {
   const char* text =
       R"({"a":[1,-9223372036854775808,9223372036854775807,true,false,null],"b":{"c":"\u0001\"\\\n火"}})";

@@ -203,9 +203,10 @@ Status Yard::Remove(const TaskRecord& record) {
   journal_.Then([this, id, attempts = std::move(attempts)](const Receipt& receipt) {
     if (!receipt.committed) return;
     for (const Ulid& uid : attempts) engine_.Remove(uid);
-    errands_([folder = StatePaths{settings_.home}.Out(id)] {
+    errands_([paths = StatePaths{settings_.home}, id] {
       std::error_code ignored;  // what cannot be deleted stays; the task is gone all the same
-      std::filesystem::remove_all(folder, ignored);
+      std::filesystem::remove_all(paths.Out(id), ignored);
+      std::filesystem::remove_all(paths.Series(id), ignored);
     });
   });
   return {};

@@ -95,6 +95,7 @@ void Yard::ConcludeLost(Live& live, AttemptLost::Why why) {
   history.retries = task.retries;
   history.previous = live.previous;
   const Outcome outcome = Classify(evidence);
+  Follow(live);
   ingest_.Finish(live.attempt.uid, {}, [](LogTail) {});
   Conclude(live, outcome, Advise(outcome, task.retry, history));
 }

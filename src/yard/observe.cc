@@ -78,13 +78,7 @@ void Yard::Began(Live& live, const AttemptRunning& news) {
   if (!live.exit) {
     JoinTurns(live);
     if (live.frozen && !TakesTurns(live)) engine_.Thaw(attempt.uid);
-    const StatePaths paths{settings_.home};
-    // A checkpoint taken in before a restart is not saved a second time.
-    std::optional<Checkpoint> known;
-    if (!task.checkpoint.path.empty()) known = task.checkpoint;
-    const AttemptPaths files{paths.Attempt(attempt.uid)};
-    ingest_.Follow(Followed{attempt.uid, attempt.task, attempt.number,
-                            task.wish.ranks ? files.Log(0) : files.Log(), paths.Out(attempt.task), known});
+    Follow(live);
   }
   if (news.adopted &&
       attempt.stop_reason) {  // the daemon that asked for the stop may have died before it was heard
@@ -95,6 +89,23 @@ void Yard::Began(Live& live, const AttemptRunning& news) {
   }
 }
 
+void Yard::Follow(const Live& live) {
+  const Attempt& attempt = live.attempt;
+  const Task& task = *FindTask(attempt.task);
+  const StatePaths paths{settings_.home};
+  const AttemptPaths files{paths.Attempt(attempt.uid)};
+  // A checkpoint taken in before a restart is not saved a second time.
+  std::optional<Checkpoint> known;
+  if (!task.checkpoint.path.empty()) known = task.checkpoint;
+  ingest_.Follow(Followed{.attempt = attempt.uid,
+                          .task = attempt.task,
+                          .number = attempt.number,
+                          .log = task.wish.ranks ? files.Log(0) : files.Log(),
+                          .out_folder = paths.Out(attempt.task),
+                          .started = attempt.started.value_or(attempt.created),
+                          .known = known});
+}
+
 void Yard::Exited(Live& live, const AttemptExited& news) {
   if (live.exit) return;
   Attempt& attempt = live.attempt;
@@ -103,6 +114,7 @@ void Yard::Exited(Live& live, const AttemptExited& news) {
   LeaveTurns(live);
   if (news.record.kind == ExitRecord::Kind::kExecFailed) return ConcludeExit(live, LogTail{});
   if (attempt.state == AttemptState::kStarting) Began(live, AttemptRunning{news.record.started, 0, false});
+  Follow(live);  // what it wrote while there was no daemon is read, too
   std::string tail_of;
   if (news.record.failed_rank)
     tail_of = AttemptPaths{StatePaths{settings_.home}.Attempt(attempt.uid)}.Log(*news.record.failed_rank);

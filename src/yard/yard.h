@@ -203,6 +203,7 @@ class Yard {
 
   // observe.cc
   void Began(Live& live, const AttemptRunning& news);
+  void Follow(const Live& live);
   void Exited(Live& live, const AttemptExited& news);
   void Mark(Live& live, bool always);
   std::optional<Duration> TimeLeft(const Live& live) const;

@@ -41,6 +41,12 @@ def waiting(yard, running):
     return yard.submit("true", name="later", after=[{"task": running, "on": "any"}])
 
 
+def test_metrics(yard):
+    task = yard.ended(yard.submit("echo", "step 1/2 loss=0.5"))["id"]
+    assert ask(yard, "GET", f"/api/v1/tasks/{task}/series", status=200).json["items"][0]["tag"] == "loss"
+    assert ask(yard, "GET", f"/api/v1/tasks/{task}/points?tag=loss", status=200).body.startswith(b"TYP1")
+
+
 def test_public_routes(yard):
     assert ask(yard, "GET", "/healthz", status=200).json == {"ok": True}
     page = ask(yard, "GET", "/", status=200)
