@@ -87,24 +87,25 @@ function shown(props: Partial<ChartProps> = {}, scheme: 'light' | 'dark' = 'ligh
     </MantineProvider>
   );
 }
-const settle = () => act(() => vi.advanceTimersByTime(600));
+const settle = (ms = 600) => act(() => vi.advanceTimersByTimeAsync(ms));
 const plot = () => screen.getByRole('group');
 const entry = (name: string) => screen.getByRole('button', { name: new RegExp(`^${name}`) });
 
 describe('a chart', () => {
-  it('draws each line in its colour and tells NaN in its legend', () => {
+  it('draws each line in its colour and tells NaN in its legend', async () => {
     render(shown());
-    settle();
+    await settle();
     expect(strokes).toContain(loss.look.color);
     expect(strokes).toContain(other.look.color);
     expect(entry('loss').textContent).toContain('1 NaN');
   });
 
-  it('is in the colours of the other theme at once', () => {
+  it('is in the colours of the other theme at once', async () => {
     const { rerender } = render(shown());
-    settle();
+    await settle();
     strokes = [];
     rerender(shown({ lines: [lineOf('loss', [3, 2, 1], 0, 'dark')] }, 'dark'));
+    await settle(0);
     expect(strokes).toContain(lineLook(0, 'dark').color);
     expect(strokes).not.toContain(loss.look.color);
     expect(strokes).toContain('#292e34'); // the grid
@@ -113,7 +114,7 @@ describe('a chart', () => {
 
   it('is drawn no more than four times a second, with the newest data last', async () => {
     const { rerender } = render(shown());
-    settle();
+    await settle();
     frames = 0;
     for (let i = 0; i < 100; i++) {
       rerender(shown({ lines: [lineOf('loss', [i, i + 1])] }));
@@ -124,30 +125,30 @@ describe('a chart', () => {
     expect(frames).toBeLessThan(8);
   });
 
-  it('shows and hides a line by its name, and one alone by a key', () => {
+  it('shows and hides a line by its name, and one alone by a key', async () => {
     render(shown());
     fireEvent.click(entry('loss'));
     expect([entry('loss'), entry('other')].map((button) => button.getAttribute('aria-pressed'))).toEqual(['false', 'true']);
     strokes = [];
-    settle();
+    await settle();
     fireEvent.keyDown(entry('loss'), { key: 's' });
     expect([entry('loss'), entry('other')].map((button) => button.getAttribute('aria-pressed'))).toEqual(['true', 'false']);
     fireEvent.keyDown(entry('loss'), { key: 's' });
     expect(entry('other').getAttribute('aria-pressed')).toBe('true');
   });
 
-  it('has a cursor for the arrow keys that says what is there, largest first', () => {
+  it('has a cursor for the arrow keys that says what is there, largest first', async () => {
     render(shown());
-    settle();
+    await settle();
     fireEvent.keyDown(plot(), { key: 'ArrowRight' });
     fireEvent.keyDown(plot(), { key: 'ArrowRight' });
     expect(document.querySelector('[aria-live]')!.textContent).toBe('step 1, other: 8, loss: 2');
   });
 
-  it('zooms by keys and by its buttons, and tells', () => {
+  it('zooms by keys and by its buttons, and tells', async () => {
     const onZoom = vi.fn();
     render(shown({ onZoom }));
-    settle();
+    await settle();
     fireEvent.keyDown(plot(), { key: '+' });
     expect(onZoom).toHaveBeenLastCalledWith({ from: 0.75, to: 2.25 });
     fireEvent.click(screen.getByRole('button', { name: 'Show all' }));
@@ -192,14 +193,14 @@ describe('a chart', () => {
     expect(screen.getByText('<b onclick=alert(1)>')).toBeTruthy();
   });
 
-  it('shares its cursor with charts of the same key', () => {
+  it('shares its cursor with charts of the same key', async () => {
     render(
       <>
         {shown({ sync: 'a' })}
         {shown({ sync: 'a', title: 'second' })}
       </>,
     );
-    settle();
+    await settle();
     const [first] = screen.getAllByRole('group');
     fireEvent.keyDown(first!, { key: 'ArrowRight' });
     fireEvent.keyDown(first!, { key: 'ArrowRight' });
@@ -208,7 +209,7 @@ describe('a chart', () => {
     expect(cursors[0]).not.toBe('');
   });
 
-  it('leaves nothing behind after two hundred came and went', () => {
+  it('leaves nothing behind after two hundred came and went', async () => {
     const counts = { window: 0, document: 0 };
     for (const [name, target] of [['window', window], ['document', document]] as const) {
       const [add, remove] = [target.addEventListener.bind(target), target.removeEventListener.bind(target)];
@@ -221,18 +222,18 @@ describe('a chart', () => {
         (remove as (...all: unknown[]) => void)(...words);
       });
     }
-    const once = () => {
+    const once = async () => {
       const { unmount } = render(shown({ sync: 'leak' }));
-      settle();
+      await settle();
       unmount();
     };
-    once();
+    await once();
     const before = { ...counts };
-    for (let i = 0; i < 200; i++) once();
+    for (let i = 0; i < 200; i++) await once();
     expect(counts).toEqual(before);
     expect(watching).toEqual({ sizes: 0, views: 0 });
     expect([linkedGroups(), vi.getTimerCount(), document.querySelectorAll('canvas').length]).toEqual([0, 0, 0]);
-  });
+  }, 60_000);
 });
 
 describe('pace', () => {

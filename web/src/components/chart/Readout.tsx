@@ -62,7 +62,11 @@ export function Readout({ cursor, lines, frame, xKind, unit, area }: ReadoutProp
       ))}
       <div
         className={classes.readout}
-        style={right ? { right: `calc(100% - ${place.left + place.width}px + ${offset}px)`, top: place.top } : { left: place.left + offset, top: place.top }}
+        style={{
+          top: place.top,
+          maxWidth: Math.max(150, right ? place.left + at.left - 12 : place.width - at.left),
+          ...(right ? { right: `calc(100% - ${place.left + place.width}px + ${offset}px)` } : { left: place.left + offset }),
+        }}
         aria-hidden
       >
         <div className={classes.readoutX}>{xText(xKind, x, language, t)}</div>

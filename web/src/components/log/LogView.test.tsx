@@ -21,6 +21,8 @@ const search = vi.fn(async (q: string, _options: unknown, from: number, limit: n
 }));
 
 beforeEach(() => {
+  fetchLines.mockClear();
+  search.mockClear();
   vi.useFakeTimers();
   localStorage.setItem('trainyard.log.wrap', 'no');
   vi.stubGlobal('ResizeObserver', class {
@@ -132,6 +134,16 @@ describe('a log in view', () => {
     const copied = writeText.mock.calls[0]![0].split('\n');
     expect([copied[0], copied[1], copied[40], copied.length]).toEqual(['line 500', 'red 501', 'line 540', 42]);
     expect(screen.getByText('41 lines copied')).toBeTruthy();
+  });
+
+  it('begins to select lines in sight, whatever line was jumped to before', async () => {
+    await opened({ initialLine: 10 });
+    key('End');
+    await settle();
+    key('ArrowDown', { shiftKey: true });
+    key('ArrowDown', { shiftKey: true });
+    const chosen = [...document.querySelectorAll<HTMLElement>('[data-selected]')].map((element) => element.dataset.line);
+    expect(chosen).toEqual(['990', '991']);
   });
 
   it('shows text as text, signs for what would hide, a cut, and a removed middle apart', async () => {

@@ -152,11 +152,16 @@ export function LogView(props: LogViewProps) {
     return true;
   };
   const select = (step: 1 | -1): true => {
-    const focus = selected ? selected.focus + step : (cursor ?? model.scroller.line);
+    // It begins in sight: at the line that was jumped to, else at the first that is whole.
+    const first = model.scroller.line + (model.scroller.offset > 0 ? 1 : 0);
+    const focus = selected ? selected.focus + step : cursor !== null && model.shows(cursor) ? cursor : first;
     const line = Math.max(0, Math.min(model.total - 1, focus));
     setSelected({ anchor: selected?.anchor ?? line, focus: line });
     model.stopFollowing();
-    if (!model.shows(line)) model.moveBy(step * rowHeight);
+    if (!model.shows(line)) {
+      if (Math.abs(line - model.scroller.line) > 200) model.toLine(line, true);
+      else model.moveBy(step * rowHeight);
+    }
     return true;
   };
 

@@ -1,11 +1,12 @@
 // What is wrong now, above everything else; nothing at all when nothing is.
 import { Button, CloseButton, Loader } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState, type ReactNode } from 'react';
 import { Link } from 'wouter';
-import { At, useNow } from '@/components/Since';
+import { At } from '@/components/Since';
 import { devicesQuery } from '@/features/devices';
-import { Refusal, usePending } from '@/features/tasks/list';
+import { kNarrow, Refusal, usePending } from '@/features/tasks/list';
 import { statusQuery } from '@/features/yard';
 import type { Device, Schemas, YardStatus } from '@/lib/api';
 import { useWords, type Translate } from '@/lib/words';
@@ -15,9 +16,11 @@ import { DeviceActs, deviceKey, deviceStanding, useDeviceActs } from './devices/
 import { stateWord } from './devices/figures';
 import { useDismissed } from './dismissed';
 import { usePause } from './queue/usePause';
+import { useHour } from './useHour';
 import classes from './Alerts.module.css';
 
 const kShown = 5;
+const kShownNarrow = 3; // a phone shows the yard too
 const trouble = ({ read_only, bad_backup, adopting, queue }: YardStatus) => ({ read_only, bad_backup, adopting, queue });
 const outOf = ({ items, probe }: Schemas['DeviceList']) => ({
   probe,
@@ -35,7 +38,7 @@ export function Alerts() {
 
 function AlertList() {
   const { t } = useWords();
-  const hour = Math.floor(useNow() / 3_600_000) * 3_600_000;
+  const hour = useHour();
   const { data: status } = useQuery({ ...statusQuery, select: trouble });
   const { data: found } = useQuery({ ...devicesQuery, select: outOf });
   const { data: recent } = useQuery(recentQuery(hour));
@@ -47,8 +50,10 @@ function AlertList() {
     () => alertsOf({ status, devices: found?.devices ?? [], probe: found?.probe, ended: recent?.items ?? [], dismissed }),
     [status, found, recent, dismissed],
   );
+  const narrow = useMediaQuery(kNarrow, false, { getInitialValueInEffect: false });
   if (alerts.length === 0) return null;
-  const shown = all ? alerts : alerts.slice(0, kShown);
+  const most = narrow ? kShownNarrow : kShown;
+  const shown = all ? alerts : alerts.slice(0, most);
   return (
     <section aria-label={t('overview.alerts')}>
       <Refusal text={refusal} onClose={() => setRefusal(null)} />
@@ -57,9 +62,9 @@ function AlertList() {
           <Row key={alert.key} alert={alert} dismiss={dismiss} resume={<Button size="compact-xs" variant="default" loading={pause.doing} onClick={() => pause.set(false)} aria-label={t('overview.resume_label')}>{t('overview.resume')}</Button>} />
         ))}
       </ul>
-      {alerts.length > kShown && (
+      {alerts.length > most && (
         <Button size="compact-xs" variant="subtle" color="gray" mt={4} aria-expanded={all} onClick={() => setAll(!all)}>
-          {all ? t('overview.fewer_alerts') : t('overview.more_alerts', { count: alerts.length - kShown })}
+          {all ? t('overview.fewer_alerts') : t('overview.more_alerts', { count: alerts.length - most })}
         </Button>
       )}
     </section>

@@ -3,13 +3,14 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { memo, useCallback } from 'react';
 import { Link } from 'wouter';
 import { Section } from '@/components/Section';
-import { At, useNow } from '@/components/Since';
+import { At } from '@/components/Since';
 import { StateBadge } from '@/components/StateBadge';
 import type { Task } from '@/lib/api';
 import { useTopic } from '@/lib/useLive';
 import { useWords } from '@/lib/words';
 import { newestFirst } from './trouble';
 import { recentQuery } from './api';
+import { useHour } from './useHour';
 import classes from './Rows.module.css';
 
 const kShown = 10;
@@ -19,7 +20,7 @@ const newest = (list: { items: Task[] }) => [...list.items].sort(newestFirst).sl
 export const Recent = memo(function Recent(props: { quiet: boolean }) {
   const { t } = useWords();
   const queries = useQueryClient();
-  const hour = Math.floor(useNow() / 3_600_000) * 3_600_000;
+  const hour = useHour();
   const { data: rows } = useQuery({ ...recentQuery(hour), select: newest });
   const again = useCallback(() => void queries.invalidateQueries({ queryKey: ['tasks', 'recent'] }), [queries]);
   useTopic(

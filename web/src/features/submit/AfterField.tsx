@@ -34,7 +34,7 @@ export function AfterField(props: { form: Form }) {
     setTyped('');
   };
   return (
-    <FieldFrame form={props.form} field="after" label={t('submit.after')} optional hint={draft.after.length === 0 ? t('submit.after_hint') : undefined}>
+    <FieldFrame form={props.form} field="after" group label={t('submit.after')} optional hint={draft.after.length === 0 ? t('submit.after_hint') : undefined}>
       {(input) => (
         <div className={classes.after}>
           {draft.after.map((after) => {
@@ -65,6 +65,7 @@ export function AfterField(props: { form: Form }) {
           })}
           <Autocomplete
             {...input}
+            aria-label={t('submit.after')}
             size="sm"
             placeholder={t('submit.after_find')}
             value={typed}

@@ -7,27 +7,38 @@ import type { Field } from './draft';
 import { idOf, type Form } from './useForm';
 import classes from './NewTask.module.css';
 
-export function FieldFrame(props: { form: Form; field: Field; label: string; hint?: ReactNode; optional?: boolean; children: (input: InputProps) => ReactNode; group?: boolean }) {
+export interface FieldFrameProps {
+  form: Form;
+  field: Field;
+  label: string;
+  hint?: ReactNode;
+  optional?: boolean;
+  /** Several inputs, or one with a label of its own: then the frame says hint and fault, else the input does. */
+  group?: boolean;
+  children: (input: InputProps) => ReactNode;
+}
+
+export function FieldFrame(props: FieldFrameProps) {
   const { t } = useWords();
-  const { form, field, label } = props;
+  const { form, field, label, hint, group } = props;
   const id = idOf(field);
   const wrong = form.wrong(field);
-  const described = [props.hint ? `${id}-hint` : '', wrong ? `${id}-wrong` : ''].filter(Boolean).join(' ') || undefined;
   const words = (
     <>
       {label}
       {props.optional && <span className={classes.optional}>{t('submit.optional')}</span>}
     </>
   );
+  const described = group ? [hint ? `${id}-hint` : '', wrong ? `${id}-wrong` : ''].filter(Boolean).join(' ') || undefined : undefined;
   return (
-    <div className={classes.field} data-changed={form.changed(field) || undefined} role={props.group ? 'group' : undefined} aria-labelledby={props.group ? `${id}-label` : undefined}>
+    <div className={classes.field} data-changed={form.changed(field) || undefined} role={group ? 'group' : undefined} aria-labelledby={group ? `${id}-label` : undefined} aria-describedby={described}>
       <div className={classes.labelLine}>
-        {props.group ? (
+        {group ? (
           <span className={classes.label} id={`${id}-label`}>
             {words}
           </span>
         ) : (
-          <label className={classes.label} htmlFor={id} id={`${id}-label`}>
+          <label className={classes.label} htmlFor={id}>
             {words}
           </label>
         )}
@@ -38,22 +49,32 @@ export function FieldFrame(props: { form: Form; field: Field; label: string; hin
           </UnstyledButton>
         )}
       </div>
-      {props.children({ id, 'aria-describedby': described, 'aria-invalid': wrong ? true : undefined, error: wrong !== undefined })}
-      {props.hint && (
+      {group ? props.children({ id, error: wrong !== undefined }) : props.children({ id, error: wrong ?? false, description: hint, ...below })}
+      {group && hint && (
         <div className={classes.hint} id={`${id}-hint`}>
-          {props.hint}
+          {hint}
         </div>
       )}
-      <div className={classes.wrong} id={`${id}-wrong`} role="alert">
-        {wrong}
-      </div>
+      {group && wrong && (
+        <div className={classes.wrong} id={`${id}-wrong`} role="alert">
+          {wrong}
+        </div>
+      )}
     </div>
   );
 }
 
+/** What an input of Mantine's needs to belong to its frame; it ties hint and fault to itself. */
 export interface InputProps {
   id: string;
-  'aria-describedby': string | undefined;
-  'aria-invalid': true | undefined;
-  error: boolean;
+  error: ReactNode;
+  description?: ReactNode;
+  inputWrapperOrder?: ('label' | 'input' | 'description' | 'error')[];
+  descriptionProps?: { className: string | undefined };
+  errorProps?: { className: string | undefined; role: string };
 }
+const below: Partial<InputProps> = {
+  inputWrapperOrder: ['label', 'input', 'description', 'error'],
+  descriptionProps: { className: classes.hint },
+  errorProps: { className: classes.wrong, role: 'alert' },
+};

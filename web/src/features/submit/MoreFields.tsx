@@ -24,8 +24,8 @@ export function MoreFields(props: { form: Form }) {
         <FieldFrame form={form} field="gpu_memory" label={t('submit.gpu_memory')} optional hint={draft.share === 'whole' ? t('submit.gpu_memory_hint') : t('submit.gpu_memory_part_hint')}>
           {(input) => <TextInput {...input} spellCheck={false} placeholder="24G" value={draft.gpuMemory} onChange={(event) => set({ gpuMemory: event.currentTarget.value })} />}
         </FieldFrame>
-        <FieldFrame form={form} field="ranks" label={t('submit.ranks')} hint={t('submit.ranks_hint')}>
-          {({ error: _, ...input }) => <Checkbox {...input} size="sm" label={t('submit.ranks_on')} checked={draft.ranks} onChange={(event) => set({ ranks: event.currentTarget.checked })} />}
+        <FieldFrame form={form} field="ranks" group label={t('submit.ranks')} hint={t('submit.ranks_hint')}>
+          {({ id }) => <Checkbox id={id} size="sm" label={t('submit.ranks_on')} checked={draft.ranks} onChange={(event) => set({ ranks: event.currentTarget.checked })} />}
         </FieldFrame>
       </div>
       <div className={classes.pair}>
@@ -45,8 +45,8 @@ export function MoreFields(props: { form: Form }) {
         <FieldFrame form={form} field="tags" label={t('submit.tags')} optional hint={t('submit.tags_hint')}>
           {(input) => <TextInput {...input} spellCheck={false} value={draft.tags} onChange={(event) => set({ tags: event.currentTarget.value })} />}
         </FieldFrame>
-        <FieldFrame form={form} field="hold" label={t('submit.hold')} hint={t('submit.hold_hint')}>
-          {({ error: _, ...input }) => <Checkbox {...input} size="sm" label={t('submit.hold_on')} checked={draft.hold} onChange={(event) => set({ hold: event.currentTarget.checked })} />}
+        <FieldFrame form={form} field="hold" group label={t('submit.hold')} hint={t('submit.hold_hint')}>
+          {({ id }) => <Checkbox id={id} size="sm" label={t('submit.hold_on')} checked={draft.hold} onChange={(event) => set({ hold: event.currentTarget.checked })} />}
         </FieldFrame>
       </div>
       <KeptField form={form} />
@@ -86,11 +86,12 @@ function PriorityField(props: { form: Form }) {
   const { t } = useWords();
   const { draft, set } = props.form;
   return (
-    <FieldFrame form={props.form} field="priority" label={t('submit.priority')} hint={t('submit.priority_hint')}>
+    <FieldFrame form={props.form} field="priority" group label={t('submit.priority')} hint={t('submit.priority_hint')}>
       {(input) => (
         <div className={classes.line}>
           <NativeSelect
             {...input}
+            aria-label={t('submit.priority')}
             className={classes.grow}
             value={draft.priority}
             onChange={(event) => set({ priority: event.currentTarget.value as Draft['priority'] })}
@@ -127,7 +128,7 @@ function KeptField(props: { form: Form }) {
   if (words.length === 0 && !props.form.changed('kept')) return null;
   return (
     <FieldFrame form={props.form} field="kept" group label={t('submit.kept')} hint={t('submit.kept_hint', { id: draft.like ?? 0 })}>
-      {(input) => <Checkbox id={input.id} aria-describedby={input['aria-describedby']} size="sm" classNames={{ label: classes.keptWords }} label={words.join(' · ') || t('submit.kept_none')} checked={words.length > 0} disabled={words.length === 0} onChange={() => set({ kept: {} })} />}
+      {(input) => <Checkbox id={input.id} size="sm" classNames={{ label: classes.keptWords }} label={words.join(' · ') || t('submit.kept_none')} checked={words.length > 0} disabled={words.length === 0} onChange={() => set({ kept: {} })} />}
     </FieldFrame>
   );
 }

@@ -69,7 +69,7 @@ describe('the same from a terminal', () => {
   });
   it('never shows a secret', () => {
     const { text } = commandLine({ command: ['a'], workdir: '/r', variables: { HF_TOKEN: 'hf_x', LR: '0.1' } });
-    expect(text).toContain('--env HF_TOKEN="$HF_TOKEN" --env LR=0.1'.replace('LR=0.1', "'LR=0.1'"));
+    expect(text).toContain('--env HF_TOKEN="$HF_TOKEN" --env LR=0.1 ');
     expect(text).not.toContain('hf_x');
   });
   it('says when options cannot say it all', () => {

@@ -54,7 +54,6 @@ const idOf = (part: Part) => `task-${part}`;
 
 function Page(props: { task: TaskDetail }) {
   const { task } = props;
-  const { t } = useWords();
   const acts = useActs(task);
   const show = useCallback((part: Part) => {
     replaceSearch((search) => {
@@ -79,18 +78,18 @@ function Page(props: { task: TaskDetail }) {
         <Standing task={task} acts={acts} toLog={() => show('log')} />
       </div>
       <Parts task={task} show={show} />
-      <div id={idOf('curves')} tabIndex={-1} className={classes.part} role="region" aria-label={t('task.curves')}>
+      <div id={idOf('curves')} tabIndex={-1} className={classes.part}>
         <Curves id={task.id} open={task.state !== 'ended'} />
       </div>
-      <div id={idOf('log')} tabIndex={-1} className={classes.part} role="region" aria-label={t('task.log')}>
+      <div id={idOf('log')} tabIndex={-1} className={classes.part}>
         <TaskLog id={task.id} attempts={task.attempts} ranks={task.spec.ranks === true} />
       </div>
-      <div id={idOf('facts')} tabIndex={-1} className={classes.part} role="region" aria-label={t('task.facts')}>
+      <div id={idOf('facts')} tabIndex={-1} className={classes.part}>
         <Facts spec={task.spec} priority={task.priority} checkpoint={task.checkpoint} code_changed={task.code_changed} out_folder={task.out_folder} submitted_at={task.submitted_at} uid={task.uid} />
         <div className={classes.gap} />
         <Attempts attempts={task.attempts} />
       </div>
-      <div id={idOf('files')} tabIndex={-1} className={classes.part} role="region" aria-label={t('task.files')}>
+      <div id={idOf('files')} tabIndex={-1} className={classes.part}>
         <Files id={task.id} moment={moment} />
       </div>
     </div>
@@ -126,7 +125,6 @@ function Parts(props: { task: TaskDetail; show: (part: Part) => void }) {
   const here = useHere();
   const words: Record<Part, string> = { now: t('task.overview'), curves: t('task.curves'), log: t('task.log'), facts: t('task.facts'), files: t('task.files') };
   const { task } = props;
-  const away = here !== 'now';
   return (
     <nav className={classes.parts} aria-label={t('task.parts')}>
       <div className={classes.partLinks}>
@@ -136,15 +134,17 @@ function Parts(props: { task: TaskDetail; show: (part: Part) => void }) {
           </UnstyledButton>
         ))}
       </div>
-      <div className={classes.mini} data-away={away || undefined} aria-hidden>
-        <span className={classes.miniName}>{task.name}</span>
-        <StateBadge task={task} />
-        {task.state === 'running' && task.progress && (
-          <div className={classes.miniProgress}>
-            <ProgressLine progress={task.progress} timeLeft={task.time_left_s} compact />
-          </div>
-        )}
-      </div>
+      {here !== 'now' && (
+        <div className={classes.mini} aria-hidden>
+          <span className={classes.miniName}>{task.name}</span>
+          <StateBadge task={task} />
+          {task.state === 'running' && task.progress && (
+            <div className={classes.miniProgress}>
+              <ProgressLine progress={task.progress} timeLeft={task.time_left_s} compact />
+            </div>
+          )}
+        </div>
+      )}
     </nav>
   );
 }

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import { act as ask, prioritise, taskQuery } from '@/features/tasks';
 import { detailOf, type TaskDetail } from '@/lib/api';
+import { useLiveStream } from '@/lib/useLive';
 import { useWords } from '@/lib/words';
 import { kLock, lockOf, pendingOf, type Act, type Pending } from './actions';
 
@@ -19,6 +20,7 @@ export interface Acts {
 export function useActs(task: TaskDetail): Acts {
   const { t } = useWords();
   const queries = useQueryClient();
+  const live = useLiveStream();
   const [, navigate] = useLocation();
   const [pending, setPending] = useState<Pending | null>(null);
   const [sending, setSending] = useState<Act | null>(null);
@@ -54,7 +56,8 @@ export function useActs(task: TaskDetail): Acts {
           return navigate('/tasks');
         }
         setPending(pendingOf(act, task, Date.now()));
-        void queries.invalidateQueries({ queryKey: taskQuery(task.id).queryKey });
+        // The topic tells what has come of it; an answer that is older than its news would undo them.
+        if (live.getState().line !== 'live') void queries.invalidateQueries({ queryKey: taskQuery(task.id).queryKey });
       })
       .catch((error: unknown) => setSaid(detailOf(error, t('app.unreachable'))))
       .finally(() => setSending(null));

@@ -1,10 +1,7 @@
 /** Writes text to the clipboard, also on plain HTTP where browsers hide their clipboard; false: it could not. */
 export async function copyText(text: string): Promise<boolean> {
   try {
-    if (navigator.clipboard) {
-      await navigator.clipboard.writeText(text);
-      return true;
-    }
+    if (await navigator.clipboard?.writeText(text).then(() => true)) return true;
   } catch {
     // Forbidden: by the old way then.
   }

@@ -22,6 +22,8 @@ export function useDeviceActs(): Doer {
   return doer;
 }
 
+const titled = { title: { fontWeight: 650 } };
+
 export const deviceKey = (device: Device) => `device/${device.id}`;
 export const deviceStanding = (device: Device) => `${device.state} ${device.usable} ${device.held_until ?? ''} ${device.reason?.id ?? ''}`;
 
@@ -66,7 +68,7 @@ export function DeviceActs(props: { children: ReactNode }) {
     <Context value={doer}>
       <Refusal text={refusal} onClose={() => setRefusal(null)} />
       {props.children}
-      <Modal opened={choosing !== null} onClose={() => setChoosing(null)} centered withCloseButton={false} title={t('overview.hold_title', { device: choosing?.label ?? '' })}>
+      <Modal opened={choosing !== null} onClose={() => setChoosing(null)} centered withCloseButton={false} styles={titled} title={t('overview.hold_title', { device: choosing?.label ?? '' })}>
         {choosing && (
           <HoldForm
             onBack={() => setChoosing(null)}
@@ -77,7 +79,7 @@ export function DeviceActs(props: { children: ReactNode }) {
           />
         )}
       </Modal>
-      <Modal opened={foreign !== null} onClose={() => setForeign(null)} centered withCloseButton={false} title={t('overview.foreign_title', { device: foreign?.label ?? '' })}>
+      <Modal opened={foreign !== null} onClose={() => setForeign(null)} centered withCloseButton={false} styles={titled} title={t('overview.foreign_title', { device: foreign?.label ?? '' })}>
         <Text size="sm">{t('overview.foreign_text')}</Text>
         <Group justify="flex-end" mt="lg" gap="sm">
           <Button variant="default" data-autofocus onClick={() => setForeign(null)}>

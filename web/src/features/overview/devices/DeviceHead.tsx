@@ -4,6 +4,7 @@ import { IconDots } from '@tabler/icons-react';
 import { At } from '@/components/Since';
 import { usePending } from '@/features/tasks/list';
 import type { Device } from '@/lib/api';
+import { useLiveStream } from '@/lib/useLive';
 import { useWords } from '@/lib/words';
 import { isReleasable } from '../trouble';
 import { deviceKey, deviceStanding, useDeviceActs } from './DeviceActs';
@@ -42,6 +43,7 @@ function Until(props: { at: string }) {
 
 function DeviceMenu({ device }: { device: Device }) {
   const { t } = useWords();
+  const live = useLiveStream();
   const { hold, holdUntil, release } = useDeviceActs();
   const doing = usePending(deviceKey(device), deviceStanding(device));
   if (doing)
@@ -50,9 +52,10 @@ function DeviceMenu({ device }: { device: Device }) {
         <Loader size={16} aria-hidden />
       </span>
     );
-  const inHours = (count: number) => () => hold(device, new Date(Date.now() + count * 3_600_000));
+  // By the yard's clock: this browser's may be wrong.
+  const inHours = (count: number) => () => hold(device, new Date(Date.now() + live.getState().ahead + count * 3_600_000));
   return (
-    <Menu position="bottom-end" width={250} withinPortal>
+    <Menu position="bottom-end" width={250} withinPortal withInitialFocusPlaceholder={false}>
       <Menu.Target>
         <ActionIcon className={classes.menu} variant="subtle" color="gray" size="sm" aria-label={t('overview.device_menu', { device: device.label })}>
           <IconDots size={16} stroke={1.7} />

@@ -1,10 +1,11 @@
 // One chart: asks for its points only while it is in view, and keeps the old curve until the new one is there.
 import { useComputedColorScheme } from '@mantine/core';
 import { useQueries } from '@tanstack/react-query';
-import { memo, useCallback, useMemo, useRef } from 'react';
+import { memo, useCallback, useMemo, useRef, useState } from 'react';
 import { Chart, type XRange } from '@/components/chart';
 import { lineLook } from '@/lib/colors';
 import { detailOf } from '@/lib/api';
+import type { Points } from '@/lib/points';
 import { useWords } from '@/lib/words';
 import { pointsQuery, stateOf, type PointsWish, type Series } from '../api';
 import { linesOf } from './lines';
@@ -34,7 +35,7 @@ export const CurveCard = memo(
     const width = useWidthStep(host);
     return (
       <div ref={host} className={classes.card}>
-        {inView ? <Curve {...props} width={width} /> : <div className={classes.rest}>{props.group.title}</div>}
+        {inView && width !== null ? <Curve {...props} width={width} /> : <div className={classes.rest}>{props.group.title}</div>}
       </div>
     );
   },
@@ -49,24 +50,25 @@ function Curve(props: CurveCardProps & { width: number }) {
   const answers = useQueries({
     queries: series.map((one) => {
       const wish: PointsWish = { id, tag: one.tag, x: view.x, from: view.from, to: view.to, px: width, smooth: view.smooth };
-      return {
-        ...pointsQuery(wish, stateOf(one)),
-        // Points over another kind of x would stand at wrong places.
-        placeholderData: (before: unknown, query: { queryKey: readonly unknown[] } | undefined) => {
-          const was = query?.queryKey[2] as PointsWish | undefined;
-          return was && was.id === id && was.tag === one.tag && was.x === view.x ? (before as never) : undefined;
-        },
-      };
+      return pointsQuery(wish, stateOf(one));
     }),
   });
+  // Each state of a metric is another question: until it is answered the last answer stays. Not over another kind of x,
+  // where its points would stand at wrong places.
+  const [kept] = useState(() => new Map<string, { x: string; points: Points }>());
+  const points = series.map((one, at) => {
+    const now = answers[at]!.data;
+    if (now) kept.set(one.tag, { x: view.x, points: now });
+    const last = kept.get(one.tag);
+    return last?.x === view.x ? last.points : undefined;
+  });
   // The curves on the screen answer another question than the one that is asked; mere growth is no reason to dim them.
-  const asked = JSON.stringify([view.from, view.to, view.smooth, width]);
+  const asked = JSON.stringify([view.from, view.to, view.smooth]);
   const shown = useRef(asked);
-  const waits = answers.some((answer) => answer.isPlaceholderData);
+  const waits = answers.some((answer) => answer.isPending);
   if (!waits) shown.current = asked;
   const stale = waits && shown.current !== asked;
 
-  const points = answers.map((answer) => answer.data);
   const runLabel = useCallback((label: string, number: number) => t('task.curve_run', { label, number }), [t]);
   const lines = useMemo(
     () =>
@@ -81,7 +83,7 @@ function Curve(props: CurveCardProps & { width: number }) {
     [series, group, slots, scheme, view.older, zoomed, runLabel, ...points],
   );
   const range = useMemo(() => (zoomed ? { from: view.from!, to: view.to! } : null), [zoomed, view.from, view.to]);
-  const failed = answers.find((answer) => answer.error && !answer.data);
+  const failed = answers.find((answer, at) => answer.error && !points[at]);
   if (failed) return <div className={classes.failed}>{`${group.title}: ${detailOf(failed.error, t('task.points_failed'))}`}</div>;
-  return <Chart title={group.title} lines={lines} x={view.x} scale={view.scale} range={range} onZoom={props.onZoom} height={kHeight} loading={answers.some((answer) => answer.isPending)} stale={stale} sync={`task/${id}/${view.x}`} />;
+  return <Chart title={group.title} lines={lines} x={view.x} scale={view.scale} range={range} onZoom={props.onZoom} height={kHeight} loading={waits} stale={stale} sync={`task/${id}/${view.x}`} />;
 }

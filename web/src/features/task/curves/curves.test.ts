@@ -30,7 +30,7 @@ describe('metrics', () => {
     const [one] = groupTags(['train/loss', 'val/loss']);
     expect(one!.tags.map((tag) => labelOf(tag, one!))).toEqual(['train', 'val']);
     const [two] = groupTags(['val/loss', 'val_loss', 'loss']);
-    expect(two!.tags.map((tag) => labelOf(tag, two!))).toEqual(['loss', 'val/loss', 'val_loss']);
+    expect(two!.tags.map((tag) => labelOf(tag, two!))).toEqual(['loss', 'val_loss', 'val/loss']);
   });
   it('are found by every word', () => {
     const all = groupTags(['layer.1/grad', 'layer.2/grad', 'loss']);

@@ -61,7 +61,7 @@ export const Facts = memo(function Facts(props: FactsProps) {
             {spec.after.map(({ task, on }, at) => (
               <span key={`${task}${at}`}>
                 {at > 0 && ', '}
-                <Anchor component={Link} href={`/tasks/${task}`} size="sm">
+                <Anchor component={Link} href={`/tasks/${task}`} size="sm" underline="always">
                   #{task}
                 </Anchor>{' '}
                 {{ ok: t('task.after_ok'), any: t('task.after_any'), fail: t('task.after_fail') }[on ?? 'ok']}

@@ -42,7 +42,7 @@ export function BulkBar(props: { rows: readonly Task[]; selection: Selection<Tas
           return (
             <Button key={verb} size="compact-sm" variant="default" disabled={able === 0} c={able > 0 && isFinal(verb) ? 'var(--page-bad)' : undefined} onClick={() => ask(verb, tasks)}>
               {verbWord(verb, t)}
-              {able > 0 && able < count && <span className={classes.able}>{able.toLocaleString()}</span>}
+              {able > 0 && able < count && <span className={classes.able}> {able.toLocaleString()}</span>}
             </Button>
           );
         })}

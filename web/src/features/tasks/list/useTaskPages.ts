@@ -49,14 +49,19 @@ export function useTaskPages(asked: TasksAsked) {
   const last = useRef(0);
   const again = useCallback(() => {
     if (paused.current || waits.current !== undefined) return;
-    waits.current = setTimeout(
+    const timer = setTimeout(
       () => {
-        waits.current = undefined;
-        last.current = Date.now();
-        if (!paused.current) void queries.refetchQueries({ queryKey: key, exact: true }, { cancelRefetch: false });
+        // What is on its way may have been read before the change: it is waited for, not thrown away, and then asked anew.
+        void lane.current.then(() => {
+          if (waits.current !== timer) return;
+          waits.current = undefined;
+          last.current = Date.now();
+          if (!paused.current) void queries.refetchQueries({ queryKey: key, exact: true });
+        });
       },
       Math.max(0, last.current + kPause - Date.now()),
     );
+    waits.current = timer;
   }, [queries, key]);
   useEffect(() => {
     last.current = 0;

@@ -9,6 +9,7 @@ import { useWords, type Translate } from '@/lib/words';
 import { useActs } from './Acts';
 import { taskKey, taskStanding, usePending } from './pending';
 import { applies, isFinal, verbs } from './verbs';
+import classes from './TaskMenu.module.css';
 
 export const verbWord = (verb: Verb, t: Translate) =>
   ({ cancel: t('tasks.cancel'), hold: t('tasks.hold'), release: t('tasks.release'), retry: t('tasks.retry'), remove: t('tasks.remove') })[verb];
@@ -29,7 +30,7 @@ export function TaskMenu(props: { task: Task; tabIndex?: number; before?: ReactN
     );
   const finals = verbs.filter((verb) => isFinal(verb) && applies(verb, task));
   return (
-    <Menu position="bottom-end" width={220} opened={props.opened} onChange={props.onChange} returnFocus withinPortal>
+    <Menu position="bottom-end" width={220} opened={props.opened} onChange={props.onChange} returnFocus withinPortal withInitialFocusPlaceholder={false}>
       <Menu.Target>
         <ActionIcon variant="subtle" color="gray" size="md" tabIndex={props.tabIndex} aria-label={t('tasks.menu', { name: task.name })}>
           <IconDots size={17} stroke={1.7} />
@@ -49,7 +50,7 @@ export function TaskMenu(props: { task: Task; tabIndex?: number; before?: ReactN
           ))}
         {finals.length > 0 && <Menu.Divider />}
         {finals.map((verb) => (
-          <Menu.Item key={verb} color="red" onClick={() => ask(verb, [task])}>
+          <Menu.Item key={verb} className={classes.final} onClick={() => ask(verb, [task])}>
             {verb === 'cancel' ? t('tasks.cancel_dots') : t('tasks.remove_dots')}
           </Menu.Item>
         ))}
