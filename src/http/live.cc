@@ -390,7 +390,7 @@ void LiveHub::Read(const std::shared_ptr<LiveTopic>& topic, bool afresh) {
     case Source::kRoute:
       return Ask(topic->target, topic->language, std::move(arrived));
     case Source::kQueue:
-      return ReadQueue(topic, std::move(arrived));
+      return ReadQueue(std::move(arrived));
     case Source::kLog:
       return ReadLog(topic, afresh, std::move(arrived));
     case Source::kSeries:
@@ -404,7 +404,7 @@ void LiveHub::Read(const std::shared_ptr<LiveTopic>& topic, bool afresh) {
   }
 }
 
-void LiveHub::ReadQueue(const std::shared_ptr<LiveTopic>&, Answer then) {
+void LiveHub::ReadQueue(Answer then) {
   api_.CountQueue([then = std::move(then), alive = std::weak_ptr(alive_)](const YardView& yard) {
     if (alive.expired()) return;
     then(true, json::serialize(json::object{

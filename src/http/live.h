@@ -110,7 +110,7 @@ class LiveHub {
   void Join(LiveClient& client, const std::string& name);
   void Part(LiveClient& client, const std::string& name);
   void Read(const std::shared_ptr<LiveTopic>& topic, bool afresh);
-  void ReadQueue(const std::shared_ptr<LiveTopic>& topic, Answer then);
+  void ReadQueue(Answer then);
   void ReadLog(const std::shared_ptr<LiveTopic>& topic, bool afresh, Answer then);
   void Arrived(const std::shared_ptr<LiveTopic>& topic, int64_t seq, bool good, std::string body);
   void Rested(const std::shared_ptr<LiveTopic>& topic);

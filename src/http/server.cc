@@ -666,6 +666,8 @@ void Server::Engine::Stop() {
     farewell_ = loop_->After(kFarewell, [this] {
       const std::vector<SessionPtr> left(sessions_.begin(), sessions_.end());
       for (const SessionPtr& session : left) session->Close();
+      const std::vector<std::shared_ptr<Websocket>> streams(streams_.begin(), streams_.end());
+      for (const auto& stream : streams) stream->Drop();
       loop_->io.stop();
     });
   });

@@ -66,6 +66,16 @@ class Client {
       if (!More()) return std::exchange(kept_, {});
     }
   }
+  // All that came up to and with `text`.
+  std::string Await(std::string_view text) {
+    while (kept_.find(text) == std::string::npos) {
+      if (!More()) return std::exchange(kept_, {});
+    }
+    const size_t end = kept_.find(text) + text.size();
+    std::string seen = kept_.substr(0, end);
+    kept_.erase(0, end);
+    return seen;
+  }
   std::string Rest() {
     while (More()) {
     }
@@ -407,6 +417,91 @@ TEST_F(ServerTest, EndsOpenWaitsWhenItStops) {
   while (waiting == 0) OnLoop([&] { waiting = backend_->waiting(); });
   server_->Stop();
   EXPECT_NE(client.Answer().find("\"state\":\"running\""), std::string::npos);
+}
+
+// ---- Live streams
+
+constexpr std::string_view kUpgrade =
+    "GET /api/v1/live HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n";
+
+// A frame of a client: short text, under a mask of zeros.
+std::string ClientFrame(const std::string& text) {
+  return std::string("\x81") + static_cast<char>(0x80 | text.size()) + std::string(4, '\0') + text;
+}
+
+TEST_F(ServerTest, GoesOnAsALiveStreamAndSaysGoodbye) {
+  Begin();
+  Client client(socket());
+  client.Send(std::string(kUpgrade) + "\r\n");
+  const std::string head = client.Answer();
+  EXPECT_EQ(StatusOfAnswer(head), 101);
+  EXPECT_NE(head.find("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="), std::string::npos) << "the answer of RFC 6455";
+  client.Send(ClientFrame(R"({"sub":["queue"]})") + ClientFrame(R"({"ping":1})"));
+  Client other(socket());  // the server serves on
+  other.Send(kStatus);
+  EXPECT_EQ(StatusOfAnswer(other.Answer()), 200);
+  std::string seen = client.Await(R"({"pong":1})");
+  EXPECT_NE(seen.find("\"hello\""), std::string::npos);
+  EXPECT_NE(seen.find("\"topic\":\"queue\""), std::string::npos);
+  server_->Stop();
+  EXPECT_EQ(client.Rest(), "\x88\x02\x03\xe9") << "closed with 1001";
+}
+
+TEST_F(ServerTest, ForgetsAStreamWhoseBrowserGoesAway) {
+  Begin();
+  for (int i = 0; i < 200; i++) {
+    Client client(socket());
+    client.Send(std::string(kUpgrade) + "\r\n");
+    const int status = StatusOfAnswer(client.Answer());
+    EXPECT_TRUE(status == 101 || status == 503) << "at most 64 whose end has not been seen yet";
+    if (i % 2 == 0) client.Send(ClientFrame(R"({"sub":["yard","events"]})"));
+  }
+  Client last(socket());
+  last.Send(kHealth);
+  EXPECT_EQ(StatusOfAnswer(last.Answer()), 200);
+}
+
+TEST_F(ServerTest, TakesNoFramesBeforeTheHandshake) {
+  Begin();
+  Client client(socket());
+  client.Send(std::string(kUpgrade) + "\r\n" + ClientFrame(R"({"ping":1})"));
+  EXPECT_EQ(StatusOfAnswer(client.Answer()), 400);
+  Client stranger(port());
+  stranger.Send(std::string(kUpgrade) + "Origin: http://localhost\r\n\r\n");
+  EXPECT_EQ(StatusOfAnswer(stranger.Answer()), 401);
+}
+
+TEST_F(ServerTest, AsksTheDoctorOffItsOwnThread) {
+  ServerSettings settings = Settings();
+  std::thread doctor;
+  settings.doctor = [&doctor](Language, std::function<void(std::string)> then) {
+    doctor = std::thread([then = std::move(then)] { then(R"({"items":[],"next":null})"); });
+  };
+  Begin(std::move(settings));
+  Client client(socket());
+  client.Send("GET /api/v1/doctor HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_NE(client.Answer().find(R"({"items":[],"next":null})"), std::string::npos);
+  doctor.join();
+}
+
+TEST_F(ServerTest, ServesThePageFromAFolder) {
+  std::filesystem::create_directories(home_ + "/dist");
+  std::ofstream(home_ + "/dist/index.html") << "the page";
+  ServerSettings settings = Settings();
+  settings.web_folder = home_ + "/dist";
+  Begin(std::move(settings));
+  Client client(port());
+  client.Send("GET /tasks/12 HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  const std::string page = client.Answer();
+  EXPECT_EQ(StatusOfAnswer(page), 200);
+  EXPECT_NE(page.find("\r\n\r\nthe page"), std::string::npos);
+  EXPECT_NE(page.find("Cache-Control: no-cache\r\n"), std::string::npos);
+  EXPECT_EQ(page.find("no-store"), std::string::npos);
+  client.Send("HEAD / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  const std::string head = client.Rest();
+  EXPECT_NE(head.find("Content-Length: 8\r\n"), std::string::npos);
+  EXPECT_EQ(head.find("the page"), std::string::npos);
 }
 
 }  // namespace
