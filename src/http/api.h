@@ -14,6 +14,7 @@
 namespace ty {
 
 class Api;
+class LogShelf;
 
 // One line a route, with who may use it; tests compare this with api/openapi.yaml.
 struct Route {
@@ -35,6 +36,10 @@ struct ApiSettings {
   std::function<Time()> now;
   std::function<void(bool cancelled)> on_down;  // `down` was asked and answered: end the daemon
   GateSettings gate;
+  // Where work is done that waits for a disk, one job after the other; empty: at once. Logs have a desk of
+  // their own, so that a large file on its way holds up nobody who reads a log.
+  using Desk = std::function<void(std::function<void()> job)>;
+  Desk log_desk, file_desk;
 };
 
 struct FoundAttempt {
@@ -51,8 +56,8 @@ struct FoundAttempt {
 
 class Api {
  public:
-  Api(ApiSettings settings, Backend& backend, Loop& loop)
-      : settings_(std::move(settings)), backend_(backend), loop_(loop) {}
+  Api(ApiSettings settings, Backend& backend, Loop& loop);
+  ~Api();
 
   // Gate, access and route, in this order, from the head alone. True when the body is wanted and the call
   // goes on; false when it has been refused.
@@ -90,6 +95,10 @@ class Api {
   void GetLog(CallPtr call);
   void GetTail(CallPtr call);
   void GetHead(CallPtr call);
+  // lines.cc
+  void GetLines(CallPtr call);
+  void SearchLog(CallPtr call);
+  void ForgetLogs();  // at the logs' desk, when nobody has asked for a while
   // queue.cc
   void PauseTheQueue(CallPtr call);
   void ResumeTheQueue(CallPtr call);
@@ -110,10 +119,24 @@ class Api {
   void FindAttempt(TaskId id, int wanted, std::function<void(Result<FoundAttempt>)> then);
   // The attempt that the path and `attempt=` name; refuses the call when there is none such.
   void WithAttempt(const CallPtr& call, std::function<void(const FoundAttempt&, std::string folder)> then);
+  // The log that path, `attempt=` and `rank=` name; an empty path before the first attempt.
+  void WithLog(const CallPtr& call,
+               std::function<void(const FoundAttempt&, int rank, const std::string& path)> then);
+  void CountOn(const std::string& path);
+  // `work` at a desk, `then` on the loop's thread.
+  template <class T>
+  void AtDesk(const ApiSettings::Desk& desk, std::function<T()> work, std::function<void(T)> then) {
+    auto job = [this, work = std::move(work), then = std::move(then)]() mutable {
+      auto kept = std::make_shared<T>(work());
+      loop_.Post([then = std::move(then), kept = std::move(kept)] { then(std::move(*kept)); });
+    };
+    desk ? desk(std::move(job)) : job();
+  }
 
   ApiSettings settings_;
   Backend& backend_;
   Loop& loop_;
+  std::unique_ptr<LogShelf> shelf_;  // used at the logs' desk alone
 };
 
 // The selector of one word, by the rows of the store; numbers need none.

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "http/api.h"
 #include "http/render.h"
+#include "ingest/log_shelf.h"
 #include "msg/api.h"
 
 namespace ty {
@@ -34,6 +35,9 @@ const std::vector<Route>& Routes() {
       {"GET", "/api/v1/tasks/{task}/log", Access::kSession, &Api::GetLog, "attempt rank offset limit wait"},
       {"GET", "/api/v1/tasks/{task}/tail", Access::kSession, &Api::GetTail, "attempt rank"},
       {"GET", "/api/v1/tasks/{task}/head", Access::kSession, &Api::GetHead, "attempt"},
+      {"GET", "/api/v1/tasks/{task}/lines", Access::kSession, &Api::GetLines, "attempt rank from count"},
+      {"GET", "/api/v1/tasks/{task}/search", Access::kSession, &Api::SearchLog,
+       "q regex case attempt rank from limit"},
       {"POST", "/api/v1/queue/pause", Access::kSession, &Api::PauseTheQueue},
       {"POST", "/api/v1/queue/resume", Access::kSession, &Api::ResumeTheQueue},
       {"GET", "/api/v1/events", Access::kSession, &Api::ListEvents, "since limit wait"},
@@ -157,6 +161,10 @@ bool Api::Admit(const CallPtr& call) {
   }
   return true;
 }
+
+Api::Api(ApiSettings settings, Backend& backend, Loop& loop)
+    : settings_(std::move(settings)), backend_(backend), loop_(loop), shelf_(std::make_unique<LogShelf>()) {}
+Api::~Api() = default;
 
 void Api::Handle(const CallPtr& call) {
   (this->*call->route->answer)(call);

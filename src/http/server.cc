@@ -26,6 +26,7 @@
 #include "base/log.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "http/desk.h"
 #include "http/listen.h"
 #include "http/reader.h"
 #include "http/render.h"
@@ -135,6 +136,7 @@ class Server::Engine : public std::enable_shared_from_this<Engine> {
   std::shared_ptr<AsioLoop> loop_ = std::make_shared<AsioLoop>();
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Api> api_;
+  Desk log_desk_{[this] { api_->ForgetLogs(); }}, file_desk_;
   std::shared_ptr<Listener> tcp_, unix_;
   BoundSocket socket_;
   std::string url_;
@@ -502,6 +504,8 @@ Status Server::Engine::Open(const BackendMaker& make_backend) {
   api.now = settings_.now;
   api.on_down = settings_.on_down;
   api.gate.hosts = settings_.hosts;
+  api.log_desk = [this](Desk::Job job) { log_desk_.Do(std::move(job)); };
+  api.file_desk = [this](Desk::Job job) { file_desk_.Do(std::move(job)); };
   api_ = std::make_unique<Api>(std::move(api), *backend_, *loop_);
 
   unix_ = std::make_shared<Listener>(*this, std::move(socket_.fd), true);
@@ -608,6 +612,8 @@ void Server::Engine::Stop() {
     });
   });
   thread_.join();
+  log_desk_.Close();
+  file_desk_.Close();
   loop_->Stopped();
   for (std::shared_ptr<void>* token : {&watch_, &sweep_, &farewell_}) token->reset();
   sessions_.clear();

@@ -47,6 +47,12 @@ void Terminal::Feed(std::string_view bytes) {
   }
 }
 
+void Terminal::KeepStyles(bool keep) {
+  keep_styles_ = keep;
+  if (keep) return;
+  for (Row& row : rows_) row.styles.clear();
+}
+
 void Terminal::BeginAt(int64_t row, Style style) {
   rows_.clear();
   rows_.resize(static_cast<size_t>(std::min<int64_t>(row, kRows - 1) + 1));

@@ -38,8 +38,8 @@ class Terminal {
   // empty.
   explicit Terminal(Sink offer, Settle settle = {});
 
-  // Colours of what comes from now on are kept.
-  void KeepStyles() { keep_styles_ = true; }
+  // Whether colours are kept; if not, those that were are dropped.
+  void KeepStyles(bool keep = true);
   // As if `row` rows had come before, of which nobody knows what is in them, and left this style.
   void BeginAt(int64_t row, Style style);
   void OnSettle(Settle settle) { settle_ = std::move(settle); }
