@@ -84,6 +84,7 @@ class Api {
   // submit.cc
   void SubmitTask(CallPtr call);
   void SubmitTasks(CallPtr call);
+  void PreviewTask(CallPtr call);
   // act.cc
   void CancelTasks(CallPtr call);
   void HoldTasks(CallPtr call);
@@ -99,6 +100,9 @@ class Api {
   void GetLines(CallPtr call);
   void SearchLog(CallPtr call);
   void ForgetLogs();  // at the logs' desk, when nobody has asked for a while
+  // files.cc
+  void ListFiles(CallPtr call);
+  void GetFile(CallPtr call);
   // queue.cc
   void PauseTheQueue(CallPtr call);
   void ResumeTheQueue(CallPtr call);
@@ -122,6 +126,8 @@ class Api {
   // The log that path, `attempt=` and `rank=` name; an empty path before the first attempt.
   void WithLog(const CallPtr& call,
                std::function<void(const FoundAttempt&, int rank, const std::string& path)> then);
+  // The task that the path names, and the numbers and folders of its attempts.
+  void WithAttempts(const CallPtr& call, std::function<void(TaskId, std::vector<std::pair<int, Ulid>>)> then);
   void CountOn(const std::string& path);
   // `work` at a desk, `then` on the loop's thread.
   template <class T>

@@ -89,11 +89,27 @@ size_t RowCounter::Skim(std::string_view bytes, bool to_new_row) {
       offset_ += static_cast<int64_t>(run.size());
       if (new_row) return at;
       if (at >= bytes.size()) break;
+      if (const size_t colour = SkimColour(bytes.substr(at)); colour > 0) {
+        at += colour;
+        offset_ += static_cast<int64_t>(colour);
+        continue;
+      }
     }
     ++offset_;
     if (Byte(static_cast<unsigned char>(bytes[at++])) && to_new_row) return at;
   }
   return at;
+}
+
+// A whole sequence that changes the style and nothing else, which is what most are; its length, or 0.
+size_t RowCounter::SkimColour(std::string_view bytes) {
+  constexpr size_t kUsual = 24;
+  if (!bytes.starts_with("\x1b[")) return 0;
+  size_t end = 2;
+  while (end < bytes.size() && end < kUsual && bytes[end] >= '0' && bytes[end] <= ';') ++end;
+  if (end >= bytes.size() || bytes[end] != 'm') return 0;
+  style_.Apply(bytes.substr(2, end - 2));
+  return end + 1;
 }
 
 bool RowCounter::Byte(unsigned char byte) {

@@ -33,6 +33,7 @@ class RowCounter {
 
  private:
   size_t Skim(std::string_view bytes, bool to_new_row);
+  size_t SkimColour(std::string_view bytes);
   bool Byte(unsigned char byte);  // whether it made a new row
   bool Csi(unsigned char final);
   bool NewLine();

@@ -8,6 +8,7 @@
 namespace ty {
 namespace {
 
+using testing::Burst;
 using testing::Stream;
 
 RowCounter CounterOf(std::string_view bytes) {
@@ -69,6 +70,31 @@ TEST(RowCounter, AgreesWithTheTerminalOnEverything) {
     EXPECT_EQ(whole.rows(), pieces.rows()) << seed;
     EXPECT_EQ(whole.touched(), pieces.touched()) << seed;
     EXPECT_EQ(whole.newest(), pieces.newest()) << seed;
+  }
+}
+
+// Who wants no states of bars gets the same lines as who wants them all.
+TEST(RowCounter, TerminalsWithoutAndWithOffersAgree) {
+  for (unsigned seed = 1; seed <= 300; ++seed) {
+    std::mt19937 random(seed);
+    std::string stream;
+    while (stream.size() < 4000) {
+      stream += Burst(random);
+      for (int i = static_cast<int>(random() % 30); i > 0 && random() % 2 == 0; --i) {
+        stream += "\r " + std::to_string(random() % 200) + "%|";
+        for (int j = static_cast<int>(random() % 12); j > 0; --j) stream += "█";
+        if (random() % 40 == 0) stream += "损";
+      }
+    }
+    std::vector<std::string> with, without;
+    Terminal all([](std::string_view) {}, [&](const Terminal::Shown& line) { with.emplace_back(line.text); });
+    Terminal last({}, [&](const Terminal::Shown& line) { without.emplace_back(line.text); });
+    for (Terminal* terminal : {&all, &last}) {
+      terminal->KeepStyles();
+      terminal->Feed(stream);
+      terminal->Close();
+    }
+    ASSERT_EQ(without, with) << seed;
   }
 }
 

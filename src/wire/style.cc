@@ -21,8 +21,8 @@ constexpr uint64_t Attribute(int number) {
 // "38;5;196" or "38:2::255:0:0": numbers, and whether each is bound to the one before it by a colon.
 struct Numbers {
   static constexpr size_t kMost = 32;
-  std::array<int, kMost> value{};
-  std::array<bool, kMost> bound{};
+  std::array<int, kMost> value;
+  std::array<bool, kMost> bound;
   size_t count = 0;
 };
 
@@ -90,6 +90,10 @@ void WriteColour(std::string& out, uint64_t colour, int base) {
 
 void Style::Apply(std::string_view parameters) {
   if (!parameters.empty() && parameters.front() > ';') return;  // private: "<…m", "?…m", ">…m"
+  if (parameters.empty() || parameters == "0") {                // most are
+    bits_ = 0;
+    return;
+  }
   const Numbers numbers = Read(parameters);
   auto paint = [&](int place, uint64_t colour) { bits_ = (bits_ & ~(kColour << place)) | colour << place; };
   for (size_t i = 0; i < numbers.count; ++i) {

@@ -17,6 +17,24 @@ bool IsInvisible(char32_t code) {
          code == 0x200F || code == 0x2028 || code == 0x2029;
 }
 
+// Columns of text made of ASCII and the lines and blocks of bars; more than there are of any other text.
+size_t PlainColumns(std::string_view text) {
+  size_t columns = 0;
+  for (size_t i = 0; i < text.size(); ++columns) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (byte >= 0x20 && byte < 0x7F) {
+      ++i;
+      continue;
+    }
+    if (byte != 0xE2 || i + 2 >= text.size()) return SIZE_MAX;
+    const auto second = static_cast<unsigned char>(text[i + 1]),
+               third = static_cast<unsigned char>(text[i + 2]);
+    if (second < 0x87 || second > 0x97 || (third & 0xC0) != 0x80) return SIZE_MAX;  // U+21C0 to U+25FF
+    i += 3;
+  }
+  return columns;
+}
+
 int Width(char32_t code) {
   // The blocks that bars are drawn with come by the million; they are narrow.
   if (code < 0x300 || (code >= 0x2190 && code < 0x2600) || code == kBroken) return 1;
@@ -32,9 +50,10 @@ Terminal::Terminal(Sink offer, Settle settle) : offer_(std::move(offer)), settle
 }
 
 void Terminal::Feed(std::string_view bytes) {
-  size_t at = 0;
+  size_t at = 0, looked = 0;
   while (at < bytes.size()) {
     if (escapes_.at_rest() && more_ == 0) {
+      if (bytes[at] == '\r' && !offer_ && at >= looked) at = SkipOverwritten(bytes, at, looked);
       size_t end = at;
       while (end < bytes.size() && bytes[end] >= 0x20 && bytes[end] < 0x7F) ++end;
       if (end > at) {
@@ -51,6 +70,27 @@ void Terminal::KeepStyles(bool keep) {
   keep_styles_ = keep;
   if (keep) return;
   for (Row& row : rows_) row.styles.clear();
+}
+
+// Where nobody wants to see every state of a bar, those of them need not be drawn that a later one covers.
+// From a carriage return on, the place of the last one from which all there will be is drawn; `looked`: how
+// far that was looked into.
+size_t Terminal::SkipOverwritten(std::string_view bytes, size_t at, size_t& looked) const {
+  size_t longest = rows_[at_].cells.size();
+  size_t from = at;
+  looked = at + 1;
+  while (true) {
+    const size_t end = bytes.find('\r', looked);
+    if (end == std::string_view::npos) break;
+    const size_t columns = PlainColumns(bytes.substr(looked, end - looked));
+    if (columns > kColumns) break;
+    if (columns >= longest) {
+      from = looked - 1;
+      longest = columns;
+    }
+    looked = end + 1;
+  }
+  return from;
 }
 
 void Terminal::BeginAt(int64_t row, Style style) {

@@ -78,6 +78,7 @@ class Terminal {
     bool cut = false;
   };
 
+  size_t SkipOverwritten(std::string_view bytes, size_t at, size_t& looked) const;
   void Byte(unsigned char byte);
   void Text(char32_t code);
   void Ascii(std::string_view run);
