@@ -32,6 +32,8 @@ int Act(Caller& caller, const ActRequest& request, const char* done) {
   if (request.all) body["all"] = true;
   if (!request.priority.empty()) body["priority"] = request.priority;
   if (request.first) body["first"] = true;
+  if (!request.before.empty()) body["before"] = ParseInt(request.before).value_or(0);
+  if (!request.after.empty()) body["after"] = ParseInt(request.after).value_or(0);
   auto answer = link->Post(std::string("/api/v1/tasks/") + request.route, body);
   if (!answer) return caller.Complain(answer.error());
   if (caller.json) caller.Print(json::serialize(*answer) + "\n");

@@ -19,6 +19,7 @@ struct ActRequest {
   bool all = false;
   std::string priority;
   bool first = false;
+  std::string before, after;  // numbers of tasks
 };
 
 // Sends it and tells about each task in the words of `done`, a message id with {task}.

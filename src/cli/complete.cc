@@ -194,8 +194,9 @@ Completion Complete(const std::vector<std::string>& typed, const YardWords& know
     return Fitting(OptionNames(options, read.given, about), cursor);
   }
   if (command->cuts) return {.also = Completion::Also::kCommand, .command_at = typed.size()};
-  // priority --first names no level.
-  size_t at = read.words.size() + (read.given.Has("first") ? 1 : 0);
+  // priority with an option for the place names no level.
+  const bool placed = read.given.Has("first") || read.given.Has("before") || read.given.Has("after");
+  size_t at = read.words.size() + (placed ? 1 : 0);
   return Fitting(Values(ShapeOfWord(command->words, at), state, known), cursor);
 }
 

@@ -11,6 +11,7 @@
 #include "cli/log_view.h"
 #include "cli/task_text.h"
 #include "msg/cli.h"
+#include "msg/log.h"
 
 namespace ty {
 namespace {
@@ -125,8 +126,8 @@ void LogPrinter::Print(std::string_view bytes) {
 // In its place, on a line of its own; the task's bytes as they are stay free of our words.
 void LogPrinter::PrintGap(const LogGap& gap) {
   if (choice_.take_gap) return choice_.take_gap(gap);
-  const Message words = gap.why == LogGap::Why::kLimit ? Message(msg::CliLogGapLimit{.size = gap.size()})
-                                                       : Message(msg::CliLogGapDisk{.size = gap.size()});
+  const Message words = gap.why == LogGap::Why::kLimit ? Message(msg::LogGapLimit{.size = gap.size()})
+                                                       : Message(msg::LogGapDisk{.size = gap.size()});
   if (choice_.raw) return caller_.Note(words);
   caller_.Print(view_.Finish() + caller_.Painted(Paint::kDim, caller_.Words(words)) + "\n");
   view_ = NewView();  // no line and no escape sequence goes on behind it

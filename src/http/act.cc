@@ -27,7 +27,9 @@ struct Selection {
   std::string tag;
   bool all = false;
   int priority = 0;
-  bool first = false;  // instead of a priority
+  bool first = false;  // instead of a priority, as is
+  std::optional<TaskId> beside;
+  bool behind = false;
 };
 
 // "12", "3-9", a name or "@last".
@@ -58,6 +60,19 @@ Status ReadPlace(const json::object& body, Verb verb, Selection& selection) {
   Result<bool> first = ReadBool(body, "first");
   if (!first) return Forward(first.error());
   selection.first = *first;
+  int places = (priority != nullptr ? 1 : 0) + (*first ? 1 : 0);
+  for (const char* where : {"before", "after"}) {
+    const json::value* beside = body.if_contains(where);
+    if (beside == nullptr || beside->is_null()) continue;
+    const std::string field = std::string("/") + where;
+    if (verb != Verb::kPriority) return Invalid(msg::ActPriorityElsewhere{}, field);
+    if (!beside->is_int64() || beside->as_int64() < 1)
+      return Invalid(msg::ApiMustBe{.name = where, .what = "the number of a task, as 12"}, field);
+    if (++places > 1) return Invalid(msg::ActPlaceTwice{}, field);
+    selection.beside = TaskId{beside->as_int64()};
+    selection.behind = std::string_view(where) == "after";
+  }
+  if (selection.beside) return {};
   if (verb != Verb::kPriority) {
     if (priority != nullptr) return Invalid(msg::ActPriorityElsewhere{}, "/priority");
     if (*first) return Invalid(msg::ActPriorityElsewhere{}, "/first");
@@ -76,7 +91,8 @@ Status ReadPlace(const json::object& body, Verb verb, Selection& selection) {
 }
 
 Result<Selection> ReadSelection(const Request& request, Verb verb) {
-  Result<json::object> body = ParseBody(request.body, {"tasks", "tag", "all", "priority", "first"});
+  Result<json::object> body =
+      ParseBody(request.body, {"tasks", "tag", "all", "priority", "first", "before", "after"});
   if (!body) return Forward(body.error());
   Selection selection;
   if (const json::value* tasks = body->if_contains("tasks"); tasks != nullptr && !tasks->is_null()) {
@@ -172,8 +188,9 @@ class ActOnTasks : public std::enable_shared_from_this<ActOnTasks> {
     const std::string tag = std::exchange(selection_.tag, {});
     const size_t count = std::min(kSlice, todo_.size() - done_);
     if (count == 0 && !to_all && tag.empty()) return Finish();
-    // Each slice that goes first goes before the ones already there, so the last one is the first to go.
-    const size_t begin = selection_.first ? todo_.size() - done_ - count : done_;
+    // Each slice that goes first, or right behind a task, goes before the ones already there, so the last one
+    // is the first to go.
+    const size_t begin = selection_.first || selection_.behind ? todo_.size() - done_ - count : done_;
     std::vector<TaskId> slice(todo_.begin() + static_cast<ptrdiff_t>(begin),
                               todo_.begin() + static_cast<ptrdiff_t>(begin + count));
     done_ += count;
@@ -193,6 +210,8 @@ class ActOnTasks : public std::enable_shared_from_this<ActOnTasks> {
         act.tag = tag;
         act.priority = self->selection_.priority;
         act.first = self->selection_.first;
+        act.beside = self->selection_.beside;
+        act.behind = self->selection_.behind;
         act.ended = std::move(records);
         act.reply = [=](std::vector<ActAnswer> answers) {
           // Without room on the disk nothing is done to any of them, which is said once.

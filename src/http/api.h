@@ -20,6 +20,7 @@
 namespace ty {
 
 class Api;
+class LogShelf;
 
 // One line a route, with who may use it; tests compare this with api/openapi.yaml.
 struct Route {
@@ -47,6 +48,10 @@ struct ApiSettings {
   std::function<void(Language, std::function<void(std::string)>)> doctor;
   std::span<const Asset> assets;  // of the page
   std::string web_folder;         // they are read from here instead, at each request
+  // Where work is done that waits for a disk, one job after the other; empty: at once. Logs have a desk of
+  // their own, so that a large file on its way holds up nobody who reads a log.
+  using Desk = std::function<void(std::function<void()> job)>;
+  Desk log_desk, file_desk;
 };
 
 struct FoundAttempt {
@@ -70,6 +75,7 @@ struct LogSize {
 class Api {
  public:
   Api(ApiSettings settings, Backend& backend, Loop& loop);
+  ~Api();
 
   // Gate, access and route, in this order, from the head alone. True when the body is wanted and the call
   // goes on; false when it has been refused.
@@ -115,6 +121,7 @@ class Api {
   // submit.cc
   void SubmitTask(CallPtr call);
   void SubmitTasks(CallPtr call);
+  void PreviewTask(CallPtr call);
   // act.cc
   void CancelTasks(CallPtr call);
   void HoldTasks(CallPtr call);
@@ -129,6 +136,13 @@ class Api {
   // series.cc
   void ListSeries(CallPtr call);
   void GetPoints(CallPtr call);
+  // lines.cc
+  void GetLines(CallPtr call);
+  void SearchLog(CallPtr call);
+  void ForgetLogs();  // at the logs' desk, when nobody has asked for a while
+  // files.cc
+  void ListFiles(CallPtr call);
+  void GetFile(CallPtr call);
   // queue.cc
   void PauseTheQueue(CallPtr call);
   void ResumeTheQueue(CallPtr call);
@@ -159,6 +173,21 @@ class Api {
   void FindAttempt(TaskId id, int wanted, std::function<void(Result<FoundAttempt>)> then);
   // The attempt that the path and `attempt=` name; refuses the call when there is none such.
   void WithAttempt(const CallPtr& call, std::function<void(const FoundAttempt&, std::string folder)> then);
+  // The log that path, `attempt=` and `rank=` name; an empty path before the first attempt.
+  void WithLog(const CallPtr& call,
+               std::function<void(const FoundAttempt&, int rank, const std::string& path)> then);
+  // The task that the path names, and the numbers and folders of its attempts.
+  void WithAttempts(const CallPtr& call, std::function<void(TaskId, std::vector<std::pair<int, Ulid>>)> then);
+  void CountOn(const std::string& path);
+  // `work` at a desk, `then` on the loop's thread.
+  template <class T>
+  void AtDesk(const ApiSettings::Desk& desk, std::function<T()> work, std::function<void(T)> then) {
+    auto job = [this, work = std::move(work), then = std::move(then)]() mutable {
+      auto kept = std::make_shared<T>(work());
+      loop_.Post([then = std::move(then), kept = std::move(kept)] { then(std::move(*kept)); });
+    };
+    desk ? desk(std::move(job)) : job();
+  }
 
   ApiSettings settings_;
   Backend& backend_;
@@ -166,6 +195,7 @@ class Api {
   Codes codes_;
   std::map<std::string, std::shared_ptr<void>> openers_;  // by path; each goes with its timer
   Browsers browsers_;
+  std::unique_ptr<LogShelf> shelf_;  // used at the logs' desk alone
 };
 
 // The selector of one word, by the rows of the store; numbers need none.

@@ -17,6 +17,10 @@ class YardBackend final : public Backend {
     submit.reply = OnLoop(std::move(submit.reply));
     inbox_.Post(std::move(submit));
   }
+  void Post(Preview preview) override {
+    preview.reply = OnLoop(std::move(preview.reply));
+    inbox_.Post(std::move(preview));
+  }
   void Post(Act act) override {
     act.reply = OnLoop(std::move(act.reply));
     inbox_.Post(std::move(act));

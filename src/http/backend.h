@@ -33,6 +33,7 @@ class Backend {
 
   // Their replies come on the loop's thread too.
   virtual void Post(Submit submit) = 0;
+  virtual void Post(Preview preview) = 0;
   virtual void Post(Act act) = 0;
   virtual void Post(ActOnDevices act) = 0;
   virtual void Post(PauseQueue pause) = 0;

@@ -1,12 +1,7 @@
 // Logs by byte range, their tail and their head. The files are the user's to play with: nothing but a plain
 // file of ours is read, and a link or a pipe put in its place is not followed.
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <boost/json.hpp>
-#include <cstring>
 
 #include "base/log_gaps.h"
 #include "base/paths.h"
@@ -15,7 +10,9 @@
 #include "http/body.h"
 #include "http/parameters.h"
 #include "http/render.h"
+#include "http/whose_log.h"
 #include "ingest/ingest.h"
+#include "ingest/log_file.h"
 #include "msg/head.h"
 #include "msg/task.h"
 #include "posix/fd.h"
@@ -30,28 +27,6 @@ namespace {
 constexpr Duration kTick = milliseconds(50);
 constexpr size_t kHeadFileLimit = 256 * 1024;
 
-// No descriptor and no error: it is not there yet.
-Result<UniqueFd> OpenPlain(const std::string& path) {
-  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!fd && errno == ENOENT) return UniqueFd();
-  if (!fd && errno != ELOOP && errno != ENXIO) {
-    return Fail(Code::kUnavailable, msg::TaskLogUnreadable{.path = path, .why = std::strerror(errno)});
-  }
-  struct stat about {};
-  if (!fd || ::fstat(fd.get(), &about) != 0 || !S_ISREG(about.st_mode))
-    return Conflict(msg::TaskLogNotAFile{.path = path});
-  return fd;
-}
-
-int StatusOfLog(const Error& error) {
-  return error.code == Code::kConflict ? 403 : StatusOf(error);
-}
-
-int64_t SizeOf(int fd) {
-  struct stat about {};
-  return ::fstat(fd, &about) == 0 ? about.st_size : 0;
-}
-
 // The rank whose end is that of the whole: the first that failed ended it, the others were stopped for it.
 int FailedRank(const Attempt& attempt) {
   if (!attempt.outcome) return 0;
@@ -60,10 +35,12 @@ int FailedRank(const Attempt& attempt) {
   return rank == attempt.ranks.end() ? 0 : static_cast<int>(rank - attempt.ranks.begin());
 }
 
-constexpr int64_t kMostRanks = 1'000'000;
-constexpr int kNoRank = -1;  // none was named
+}  // namespace
 
-// Whether the attempt has the rank that was asked for.
+int StatusOfLog(const Error& error) {
+  return error.code == Code::kConflict ? 403 : StatusOf(error);
+}
+
 Status CheckRank(const FoundAttempt& found, int rank) {
   if (rank == kNoRank || found.number == 0 || rank < found.ranks) return {};
   const std::string task = std::to_string(found.task.value);
@@ -77,31 +54,6 @@ std::string LogPath(const FoundAttempt& found, int rank, const std::string& home
   const AttemptPaths paths{StatePaths{home}.Attempt(found.uid)};
   return found.ranks == 0 ? paths.Log() : paths.Log(rank);
 }
-
-std::string ReadRange(int fd, int64_t offset, size_t limit) {
-  std::string bytes(limit, '\0');
-  size_t got = 0;
-  while (got < limit) {
-    const ssize_t n = ::pread(fd, bytes.data() + got, limit - got, offset + static_cast<int64_t>(got));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;
-    got += static_cast<size_t>(n);
-  }
-  bytes.resize(got);
-  return bytes;
-}
-
-// What was removed from the log at `path`. To be asked after its bytes were read: a record comes before its
-// bytes go, so that zeros among them are always explained. The newest records cover what older ones said.
-LogGaps ReadGaps(const std::string& path) {
-  Result<UniqueFd> file = OpenPlain(AttemptPaths::GapsOf(path));
-  if (!file || !*file) return {};
-  const auto most = static_cast<int64_t>(kMostGapBytes), size = SizeOf(file->get());
-  const int64_t begin = std::max<int64_t>(0, size - most) / int64_t{kGapRecord} * int64_t{kGapRecord};
-  return DecodeGaps(ReadRange(file->get(), begin, static_cast<size_t>(std::min(size, most))));
-}
-
-}  // namespace
 
 void Api::FindAttempt(TaskId id, int wanted, std::function<void(Result<FoundAttempt>)> then) {
   backend_.Describe(
@@ -202,7 +154,7 @@ class LogFollower : public std::enable_shared_from_this<LogFollower> {
     if (file_uid_ != found_.uid) file_.Reset();
     if (!file_) {
       file_uid_ = found_.uid;
-      Result<UniqueFd> opened = OpenPlain(LogPath(found_, Rank(), api_.settings_.home));
+      Result<UniqueFd> opened = OpenLog(LogPath(found_, Rank(), api_.settings_.home));
       if (!opened) {
         End([&] { call_->Refuse(StatusOfLog(opened.error()), opened.error()); });
         return false;
@@ -336,7 +288,7 @@ void Api::GetTail(CallPtr call) {
     LogTail tail;
     if (found.number != 0) {
       const std::string path = LogPath(found, rank, settings_.home);
-      Result<UniqueFd> plain = OpenPlain(path);
+      Result<UniqueFd> plain = OpenLog(path);
       if (!plain) return call->Refuse(StatusOfLog(plain.error()), plain.error());
       if (*plain) tail = ReadLogTail(path);
     }
@@ -353,7 +305,7 @@ void Api::GetHead(CallPtr call) {
   WithAttempt(call, [this, call](const FoundAttempt& found, const std::string& folder) {
     json::array items;
     if (found.number != 0) {
-      Result<UniqueFd> plain = OpenPlain(AttemptPaths{folder}.Head());
+      Result<UniqueFd> plain = OpenLog(AttemptPaths{folder}.Head());
       if (!plain) return call->Refuse(StatusOfLog(plain.error()), plain.error());
       SysResult<std::string> text =
           *plain ? ReadAllAt(plain->get(), kHeadFileLimit) : SysResult<std::string>(std::string());

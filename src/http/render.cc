@@ -289,6 +289,24 @@ json::object RenderDetail(const TaskRecord& record, const std::optional<TaskView
   return detail;
 }
 
+namespace {
+
+json::object RenderSummary(const SubmitReceipt& receipt, Language language) {
+  return {{"devices", RenderMessage(receipt.devices_message, language)},
+          {"environment", RenderMessage(receipt.environment_message, language)},
+          {"starts", RenderMessage(receipt.reason, language)},
+          {"retry", RenderMessage(receipt.retry_message, language)},
+          {"survival", RenderMessage(receipt.survival_message, language)}};
+}
+
+}  // namespace
+
+json::object RenderPreview(const PreviewAnswer& answer, Language language) {
+  return {{"name", Text(answer.receipt.name)},
+          {"starts_now", answer.starts_now},
+          {"summary", RenderSummary(answer.receipt, language)}};
+}
+
 json::object RenderReceipt(const SubmitReceipt& receipt, const std::string& home, Language language) {
   return {{"id", receipt.id.value},
           {"uid", receipt.uid.Text()},
@@ -297,12 +315,7 @@ json::object RenderReceipt(const SubmitReceipt& receipt, const std::string& home
           {"held", receipt.held},
           {"repeated", receipt.repeated},
           {"devices", Strings(receipt.devices)},
-          {"summary",
-           {{"devices", RenderMessage(receipt.devices_message, language)},
-            {"environment", RenderMessage(receipt.environment_message, language)},
-            {"starts", RenderMessage(receipt.reason, language)},
-            {"retry", RenderMessage(receipt.retry_message, language)},
-            {"survival", RenderMessage(receipt.survival_message, language)}}},
+          {"summary", RenderSummary(receipt, language)},
           {"out_folder", Text(StatePaths{home}.Out(receipt.id))}};
 }
 

@@ -34,6 +34,7 @@ void TakeLast(const std::optional<Attempt>& attempt, TaskView& view);
 boost::json::object RenderDetail(const TaskRecord& record, const std::optional<TaskView>& view,
                                  const std::string& home, Language language);
 boost::json::object RenderReceipt(const SubmitReceipt& receipt, const std::string& home, Language language);
+boost::json::object RenderPreview(const PreviewAnswer& answer, Language language);
 boost::json::object RenderDevice(const DeviceView& device, Language language);
 boost::json::value RenderOutcome(const std::optional<Outcome>& outcome, Language language);
 

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "http/api.h"
 #include "http/render.h"
+#include "ingest/log_shelf.h"
 #include "msg/api.h"
 #include "posix/files.h"
 
@@ -38,6 +39,7 @@ const std::vector<Route>& Routes() {
       {"GET", "/api/v1/tasks", Access::kSession, &Api::ListTasks, "state tag limit after before since"},
       {"POST", "/api/v1/tasks", Access::kSession, &Api::SubmitTask},
       {"POST", "/api/v1/tasks/bulk", Access::kSession, &Api::SubmitTasks, "", true},
+      {"POST", "/api/v1/tasks/preview", Access::kSession, &Api::PreviewTask},
       {"POST", "/api/v1/tasks/cancel", Access::kSession, &Api::CancelTasks},
       {"POST", "/api/v1/tasks/hold", Access::kSession, &Api::HoldTasks},
       {"POST", "/api/v1/tasks/release", Access::kSession, &Api::ReleaseTasks},
@@ -51,6 +53,11 @@ const std::vector<Route>& Routes() {
       {"GET", "/api/v1/tasks/{task}/head", Access::kSession, &Api::GetHead, "attempt"},
       {"GET", "/api/v1/tasks/{task}/series", Access::kSession, &Api::ListSeries},
       {"GET", "/api/v1/tasks/{task}/points", Access::kSession, &Api::GetPoints, "tag x from to px smooth"},
+      {"GET", "/api/v1/tasks/{task}/lines", Access::kSession, &Api::GetLines, "attempt rank from count"},
+      {"GET", "/api/v1/tasks/{task}/search", Access::kSession, &Api::SearchLog,
+       "q regex case attempt rank from limit"},
+      {"GET", "/api/v1/tasks/{task}/files", Access::kSession, &Api::ListFiles},
+      {"GET", "/api/v1/tasks/{task}/file", Access::kSession, &Api::GetFile, "path offset limit"},
       {"POST", "/api/v1/queue/pause", Access::kSession, &Api::PauseTheQueue},
       {"POST", "/api/v1/queue/resume", Access::kSession, &Api::ResumeTheQueue},
       {"GET", "/api/v1/events", Access::kSession, &Api::ListEvents, "since limit wait"},
@@ -196,6 +203,10 @@ bool Api::Admit(const CallPtr& call) {
   }
   return true;
 }
+
+Api::Api(ApiSettings settings, Backend& backend, Loop& loop)
+    : settings_(std::move(settings)), backend_(backend), loop_(loop), shelf_(std::make_unique<LogShelf>()) {}
+Api::~Api() = default;
 
 void Api::Handle(const CallPtr& call) {
   (this->*call->route->answer)(call);

@@ -26,6 +26,7 @@
 #include "base/log.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "http/desk.h"
 #include "http/listen.h"
 #include "http/live.h"
 #include "http/reader.h"
@@ -146,6 +147,7 @@ class Server::Engine : public std::enable_shared_from_this<Engine> {
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Api> api_;
   std::unique_ptr<LiveHub> live_;
+  Desk log_desk_{[this] { api_->ForgetLogs(); }}, file_desk_;
   std::shared_ptr<Listener> tcp_, unix_;
   BoundSocket socket_;
   std::string url_;
@@ -543,6 +545,8 @@ Status Server::Engine::Open(const BackendMaker& make_backend) {
   api.gate.hosts = settings_.hosts;
   api.assets = EmbeddedAssets();
   api.web_folder = settings_.web_folder;
+  api.log_desk = [this](Desk::Job job) { log_desk_.Do(std::move(job)); };
+  api.file_desk = [this](Desk::Job job) { file_desk_.Do(std::move(job)); };
   api_ = std::make_unique<Api>(std::move(api), *backend_, *loop_);
   live_ = std::make_unique<LiveHub>(
       LiveHub::Settings{.instance = settings_.instance, .version = settings_.version, .now = settings_.now},
@@ -672,6 +676,8 @@ void Server::Engine::Stop() {
     });
   });
   thread_.join();
+  log_desk_.Close();
+  file_desk_.Close();
   loop_->Stopped();
   for (std::shared_ptr<void>* token : {&watch_, &sweep_, &farewell_}) token->reset();
   sessions_.clear();

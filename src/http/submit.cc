@@ -179,6 +179,31 @@ void Api::SubmitTask(CallPtr call) {
       backend_, [words, key = *key](Rows& rows) { return LookUp(rows, words, key); }, post);
 }
 
+void Api::PreviewTask(CallPtr call) {
+  Result<json::value> parsed = ParseJson(call->request.body);
+  if (!parsed) return call->Refuse(400, parsed.error());
+  auto task = std::make_shared<json::value>(std::move(*parsed));
+  auto post = [this, call, task](Known known) {
+    if (known.trouble) return call->Refuse(*known.trouble);
+    if (std::optional<Error> error = PutNumbers(*task, known)) return call->Refuse(*error);
+    Result<TaskSpec> spec = ParseTaskSpec(*task);
+    if (!spec) return call->Refuse(spec.error());
+    Preview preview;
+    preview.spec = std::move(*spec);
+    preview.ended = std::move(known.ended);
+    preview.reply = [call](Result<PreviewAnswer> answer) {
+      if (!answer) return call->Refuse(answer.error());
+      call->Answer(RenderPreview(*answer, call->language()));
+    };
+    backend_.Post(std::move(preview));
+  };
+  std::vector<std::string> words;
+  for (const json::value* word : FollowedIn(*task)) words.push_back(WordOf(*word));
+  if (words.empty()) return post({});
+  Fetch<Known>(
+      backend_, [words](Rows& rows) { return LookUp(rows, words, ""); }, post);
+}
+
 // ---- Many at once.
 
 // Reads the lines as they come. Tasks that follow others wait until all lines are there, since they may name

@@ -115,6 +115,8 @@ class MapBackend final : public Backend {
   std::map<TaskId, TaskView> open;
   YardFacts facts;
   std::vector<Submit> submits;
+  std::vector<Preview> previews;
+  PreviewAnswer preview_answer;
   std::vector<Act> acts;
   std::vector<PauseQueue> pauses;
   std::vector<ActOnDevices> device_acts;
@@ -134,6 +136,13 @@ class MapBackend final : public Backend {
     auto reply = submit.reply;
     submits.push_back(std::move(submit));
     receipt ? reply(std::move(receipts)) : reply(Forward(receipt.error()));
+  }
+  void Post(Preview preview) override {
+    PreviewAnswer answer = preview_answer;
+    answer.receipt.name = preview.spec.name;
+    auto reply = preview.reply;
+    previews.push_back(std::move(preview));
+    receipt ? reply(std::move(answer)) : reply(Forward(receipt.error()));
   }
   void Post(Act act) override {
     std::vector<ActAnswer> answers;

@@ -93,6 +93,7 @@ struct Task {
   std::string name;
   TaskState state = Waiting{};
   int priority = 0;
+  std::optional<int64_t> place;  // within its priority, once it was moved; see PlaceWithin
   bool held = false;
   std::optional<Message> held_reason;  // when we held it ourselves
   DeviceCounts gpus;
@@ -114,6 +115,13 @@ struct Task {
   std::optional<Time> ended;
   bool operator==(const Task&) const = default;
 };
+
+// Among tasks of one priority the smaller place goes first. Who was never moved stands where its number says;
+// between two numbers there is room for those that are moved there.
+constexpr int64_t kPlacesPerId = int64_t{1} << 20;
+inline int64_t PlaceWithin(const Task& t) {
+  return t.place.value_or(t.id.value * kPlacesPerId);
+}
 
 inline bool IsWaiting(const Task& t) {
   return std::holds_alternative<Waiting>(t.state);

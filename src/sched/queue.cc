@@ -14,7 +14,7 @@ constexpr size_t kHistoryLength = 64;
 }  // namespace
 
 ReadyTask ReadyOf(const Task& task) {
-  ReadyTask ready{task.id, task.priority, task.gpus, task.cpus, task.memory, task.wish};
+  ReadyTask ready{task.id, task.priority, task.gpus, task.cpus, task.memory, task.wish, PlaceWithin(task)};
   if (task.alone) ready.wish.share = Share{};
   return ready;
 }

@@ -1,4 +1,4 @@
-// ReadyQueue keeps the tasks that may start now, ordered by priority (larger first), then id.
+// ReadyQueue keeps the tasks that may start now, ordered by priority (larger first), then place, then id.
 // Besides the one order there is a line for each need (so many devices at least, of such memory, whole or
 // such a part of them; or so many cores): what decides whether a task fits is its need alone, so the
 // scheduler asks at most one question a line, however many tasks wait and however different they are.
@@ -25,7 +25,8 @@ struct ReadyTask {
   DeviceCounts gpus;
   int cpus = 1;
   int64_t memory = 0;
-  DeviceWish wish;  // with a whole share when the task must be alone
+  DeviceWish wish;    // with a whole share when the task must be alone
+  int64_t place = 0;  // within its priority
 };
 // The row of a task as the queue takes it: one that must be alone wants whole devices, whatever it asked for.
 ReadyTask ReadyOf(const Task& task);
@@ -49,11 +50,12 @@ Need NeedOf(const ReadyTask& task);
 // The place of a task in the queue: smaller goes first.
 struct QueuePlace {
   int64_t rank = 0;  // minus its priority
+  int64_t place = 0;
   TaskId id;
   auto operator<=>(const QueuePlace&) const = default;
 };
 inline QueuePlace PlaceOf(const ReadyTask& task) {
-  return {-static_cast<int64_t>(task.priority), task.id};
+  return {-static_cast<int64_t>(task.priority), task.place, task.id};
 }
 
 // How long others have started before a task that was ready.

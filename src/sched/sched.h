@@ -1,5 +1,5 @@
 // The scheduler: a view in, decisions out, reasons on request. Pure: no clock, no file, no thread.
-// First policy: priority, then age (id); strict gang; what cannot start neither blocks nor is starved: a task
+// First policy: priority, then place; strict gang; what cannot start neither blocks nor is starved: a task
 // passed over for 10 minutes or 50 starts has freed devices kept for it (contracts C16), against all that
 // stand behind it and never against those before it.
 #pragma once

@@ -714,7 +714,7 @@ TEST_P(RandomYard, KeepsItsPromises) {
         owed |= by.starts >= 50 || (by.since && now - *by.since >= minutes(10));
       }
     }
-    QueuePlace last{INT64_MIN, {}};
+    QueuePlace last{INT64_MIN, 0, {}};
     for (const Decision& start : decisions.starts) {
       const ReadyTask task = waiting.at(start.task);
       ASSERT_LT(last, PlaceOf(task)) << "starts come in order";

@@ -138,6 +138,10 @@ ALTER TABLE lease ADD COLUMN memory INTEGER NOT NULL DEFAULT 0 CHECK(memory >= 0
 ALTER TABLE lease ADD COLUMN slice INTEGER NOT NULL DEFAULT 30000000000 CHECK(slice > 0);
 ALTER TABLE task ADD COLUMN wish TEXT NOT NULL DEFAULT '';  -- JSON; empty: whole devices, whatever they are
 )",
+    // 3: tasks that were moved within their priority.
+    R"(
+ALTER TABLE task ADD COLUMN place INTEGER;  -- smaller goes first; NULL: where its id says
+)",
 };
 constexpr int kNewest = static_cast<int>(std::size(kSteps));
 

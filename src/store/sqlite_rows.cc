@@ -39,11 +39,11 @@ Status ReadAll(Query& query, Rows& rows, Reader read) {
   "not_before, "                                                                                        \
   "tags, retry_max, retry_on, retry_delay, attempts, retries, began_progress, checkpoint_path, "        \
   "checkpoint_step, "                                                                                   \
-  "checkpoint_bytes, checkpoint_attempt, outcome, ended, wish"
+  "checkpoint_bytes, checkpoint_attempt, outcome, ended, wish, place"
 
 constexpr char kInsertTask[] =
     "INSERT INTO task(" TASK_COLUMNS
-    ", outcome_kind) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+    ", outcome_kind) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 constexpr char kUpdateTask[] =
     "UPDATE task SET state=?5, priority=?6, held=?7, held_reason=?8, gpus=?9, cpus=?10, memory=?11, "
     "after=?12, "
@@ -51,8 +51,8 @@ constexpr char kUpdateTask[] =
     "retries=?20, "
     "began_progress=?21, checkpoint_path=?22, checkpoint_step=?23, checkpoint_bytes=?24, "
     "checkpoint_attempt=?25, "
-    "outcome=?26, ended=?27, wish=?28, outcome_kind=?29 "
-    "WHERE id=?1 AND uid=?2 AND name=?3 AND submitted=?4 AND state=?30 AND attempts=?31";
+    "outcome=?26, ended=?27, wish=?28, place=?29, outcome_kind=?30 "
+    "WHERE id=?1 AND uid=?2 AND name=?3 AND submitted=?4 AND state=?31 AND attempts=?32";
 constexpr char kOpenTasks[] =
     "SELECT " TASK_COLUMNS " FROM task INDEXED BY task_open WHERE state <> 'ended' ORDER BY id";
 constexpr char kCountOpen[] = "SELECT count(*) FROM task INDEXED BY task_open WHERE state <> 'ended'";
@@ -78,7 +78,7 @@ Status WithValues(const Task& task, Run run) {
              held_reason, gpus, task.cpus, task.memory, after, task.begin, task.not_before, tags,
              task.retry.max, columns::Name(task.retry.on), task.retry.delay, task.attempts, task.retries,
              task.began_progress, checkpoint.path, checkpoint.step, checkpoint.bytes, checkpoint.attempt,
-             outcome, task.ended, wish, outcome_kind);
+             outcome, task.ended, wish, task.place, outcome_kind);
 }
 
 Result<Task> ReadTask(const Query& row) {
@@ -122,6 +122,7 @@ Result<Task> ReadTask(const Query& row) {
     task.outcome = std::move(*outcome);
   }
   task.ended = row.MaybeTime(26);
+  task.place = row.MaybeInt(28);
   if (const Status wish = columns::ToWish(row.Text(27), task); !wish) return Forward(wish.error());
   return task;
 }

@@ -171,6 +171,7 @@ TEST_F(Sqlite, ReadsTheStateOfTheFirstSchemaAndGoesOnWithIt) {
   EXPECT_EQ(state.tasks[0].retry.on, RetryPolicy::On::kAny);
   EXPECT_EQ(state.tasks[0].wish, DeviceWish{});
   EXPECT_FALSE(state.tasks[0].alone);
+  EXPECT_EQ(PlaceWithin(state.tasks[0]), 7 * kPlacesPerId) << "in line by their numbers, as it was";
   ASSERT_EQ(state.attempts.size(), 1u);
   EXPECT_EQ(state.attempts[0].processes, 1);
   EXPECT_TRUE(state.attempts[0].ranks.empty());
@@ -181,6 +182,7 @@ TEST_F(Sqlite, ReadsTheStateOfTheFirstSchemaAndGoesOnWithIt) {
 
   // What is new can be written beside what is old.
   Task old = state.tasks[0];
+  old.place = 6 * kPlacesPerId + 1;
   old.wish.share = {500, ShareMode::kTurns, seconds(3)};
   const Attempt next = StartingAttempt(9, 1);
   const Lease half = LeaseOf(next, "cpu:0", 500, ShareMode::kTurns);
@@ -243,7 +245,7 @@ TEST_F(Sqlite, DatabaseRefusesWhatMustNeverBeTrue) {
       Sql("INSERT INTO task SELECT 2, uid, name, submitted, state, priority, held, held_reason, gpus, cpus, "
           "memory, after, begin_at, not_before, tags, retry_max, retry_on, retry_delay, attempts, retries, "
           "began_progress, checkpoint_path, checkpoint_step, checkpoint_bytes, checkpoint_attempt, "
-          "outcome_kind, outcome, ended, wish FROM task WHERE id = 1;"
+          "outcome_kind, outcome, ended, wish, place FROM task WHERE id = 1;"
           "INSERT INTO spec SELECT 2, environment, idempotency_key, request_hash, spec FROM spec")
           .find("UNIQUE constraint failed"),
       std::string::npos);

@@ -62,6 +62,7 @@ inline Task FullTask(int id) {
   Task task = WaitingTask(id);
   task.state = Stopping{};
   task.priority = -100;
+  task.place = (int64_t{1} << 40) + 1;
   task.held = true;
   task.held_reason = Message{"why.test", {{"word", std::string("a")}, {"number", int64_t{-1}}}};
   task.gpus.counts = {1, 2, 4};

@@ -126,6 +126,62 @@ TEST(Terminal, KeepsALimitedPartOfAnEndlessLine) {
   EXPECT_EQ(screen.terminal.LastLines(15)[0].size(), Terminal::kColumns);
 }
 
+// ---- With colours.
+
+std::string StyledAfter(std::string_view bytes) {
+  std::string shown;
+  Terminal terminal({}, [&](const Terminal::Shown& line) { shown += std::string(line.text) + "|"; });
+  terminal.KeepStyles();
+  terminal.Feed(bytes);
+  terminal.Close();
+  return shown;
+}
+
+TEST(Terminal, KeepsColoursOnRequest) {
+  EXPECT_EQ(StyledAfter("\x1b[31mred\x1b[0m plain"), "\x1b[0;31mred\x1b[0m plain|");
+  EXPECT_EQ(StyledAfter("\x1b[1;91;100mx\x1b[22;39;49my"), "\x1b[0;1;91;100mx\x1b[0my|");
+  EXPECT_EQ(StyledAfter("\x1b[38;5;196;48;2;1;2;300mx"), "\x1b[0;38;5;196;48;2;1;2;255mx\x1b[0m|");
+  EXPECT_EQ(StyledAfter("\x1b[38:2::1:2:3mx\x1b[4:3my\x1b[4:0mz"),
+            "\x1b[0;38;2;1;2;3mx\x1b[0;4;38;2;1;2;3my\x1b[0;38;2;1;2;3mz\x1b[0m|");
+  EXPECT_EQ(StyledAfter("\x1b[32mon\nward"), "\x1b[0;32mon\x1b[0m|\x1b[0;32mward\x1b[0m|") << "it lasts";
+}
+
+TEST(Terminal, ColoursAreOfTheCellsThatAreLeft) {
+  EXPECT_EQ(StyledAfter("\x1b[31mabcd\r\x1b[0mxy"), "xy\x1b[0;31mcd\x1b[0m|");
+  EXPECT_EQ(StyledAfter("\x1b[31mabcd\r\x1b[K\x1b[mxy"), "xy|");
+  EXPECT_EQ(StyledAfter("\x1b[41m  \x1b[0m  "), "\x1b[0;41m  \x1b[0m|") << "a bar drawn with spaces";
+}
+
+TEST(Terminal, OtherSequencesAreDroppedWithColoursToo) {
+  EXPECT_EQ(StyledAfter("\x1b[?25l\x1b[>4;2m\x1b[58;5;3m\x1b[999m\x1b[38;9mx\x1b]8;;http://x\x1b\\y"), "xy|");
+  EXPECT_EQ(StyledAfter("a\x01\xC2\x9B\xE2\x80\xAE\x7F"
+                        "b"),
+            "ab|")
+      << "C0, C1, a turn of direction, DEL";
+}
+
+TEST(Terminal, SaysThatALineWasCut) {
+  std::vector<bool> cut;
+  Terminal terminal({}, [&](const Terminal::Shown& line) { cut.push_back(line.cut); });
+  terminal.Feed(std::string(Terminal::kColumns, 'x') + "\n" + std::string(Terminal::kColumns + 1, 'x') +
+                "\nshort");
+  terminal.Close();
+  EXPECT_EQ(cut, (std::vector<bool>{false, true, false}));
+}
+
+TEST(Terminal, ANoteStandsOnARowOfItsOwn) {
+  std::string shown;
+  Terminal terminal({}, [&](const Terminal::Shown& line) {
+    shown += line.note.empty() ? std::string(line.text) + "|" : "(" + std::string(line.note) + ")|";
+  });
+  terminal.Feed("one\ntwo\x1b[3");
+  terminal.Note("gap");
+  terminal.Feed("1mthree\n");
+  terminal.Note("gap");
+  terminal.Close();
+  EXPECT_EQ(shown, "one|two|(gap)|1mthree|(gap)||");
+}
+
 TEST(Terminal, SurvivesNoise) {
   std::mt19937 random(7);
   Screen screen;

@@ -37,6 +37,8 @@ void Yard::Apply(Act& act) {
     std::sort(targets.begin(), targets.end());
     targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
   }
+  // Each goes right behind the named one, so the last goes first.
+  if (act.behind) std::reverse(targets.begin(), targets.end());
   std::vector<ActAnswer> answers;
   for (TaskId id : targets) {
     Task* task = FindTask(id);
@@ -77,6 +79,7 @@ Status Yard::ActOn(Task& task, const Act& act) {
     case Verb::kRelease:
       return Release(task);
     case Verb::kPriority:
+      if (act.beside) return Move(task, *act.beside, act.behind);
       return Reprioritise(task, act.first ? FirstPriority(task) : act.priority);
     case Verb::kRetry:
       if (IsWaiting(task) && task.not_before) {  // do not wait for the delay
@@ -150,8 +153,11 @@ Status Yard::Release(Task& task) {
 
 Status Yard::Reprioritise(Task& task, int priority) {
   if (task.priority == priority) return {};
-  order_.erase(OrderKey{task.priority, task.id});
-  Change(task, [&](Task& t) { t.priority = priority; });
+  order_.erase(KeyOf(task));
+  Change(task, [&](Task& t) {
+    t.priority = priority;
+    t.place.reset();
+  });
   Emit("task.changed", task.id, 0, {{"priority", priority}});
   Place(task);
   return {};
@@ -159,12 +165,60 @@ Status Yard::Reprioritise(Task& task, int priority) {
 
 // Before all that wait: one more than the highest of the others.
 int Yard::FirstPriority(const Task& task) const {
-  for (const OrderKey& key : order_) {
+  for (const QueuePlace& key : order_) {
     if (key.id == task.id) continue;
-    if (key.priority == INT_MAX) return INT_MAX;
-    return std::max(task.priority, key.priority + 1);
+    if (-key.rank == INT_MAX) return INT_MAX;
+    return std::max(task.priority, static_cast<int>(-key.rank) + 1);
   }
   return task.priority;
+}
+
+// Right before or behind another one that waits, with its priority.
+Status Yard::Move(Task& task, TaskId beside, bool behind) {
+  if (!IsWaiting(task)) return Conflict(msg::ActMoveRunning{.task = std::to_string(task.id.value)});
+  const Task* other = FindTask(beside);
+  if (other == nullptr || !IsWaiting(*other))
+    return Conflict(msg::ActMoveBeside{.task = std::to_string(beside.value)}, behind ? "/after" : "/before");
+  if (task.id == beside) return {};
+  order_.erase(KeyOf(task));
+  auto next = order_.find(KeyOf(*other));
+  const int priority = other->priority;
+  const int64_t place = MakePlace(next->rank, behind ? std::next(next) : next);
+  Change(task, [&](Task& t) {
+    t.priority = priority;
+    t.place = place;
+  });
+  Emit("task.changed", task.id, 0, {{"priority", priority}, {behind ? "after" : "before", beside.value}});
+  Place(task);
+  return {};
+}
+
+// A place for one more task right before `next`. Where there is none left, those before it move up: at the
+// front there is always room, while behind the last one stands whoever is submitted next.
+int64_t Yard::MakePlace(int64_t rank, std::set<QueuePlace>::iterator next) {
+  constexpr int64_t kRoomy = 1024;
+  const bool last = next == order_.end() || next->rank != rank;
+  const int64_t end = last ? (last_task_.value + 1) * kPlacesPerId : next->place;
+  std::vector<TaskId> crowd;  // nearest first
+  int64_t begin = 0, slots = 2;
+  for (auto before = next;; ++slots) {
+    if (before == order_.begin() || std::prev(before)->rank != rank) {
+      begin = end - slots * kPlacesPerId;
+      break;
+    }
+    --before;
+    begin = before->place;
+    if (end - begin >= (crowd.empty() ? slots : slots * kRoomy)) break;
+    crowd.push_back(before->id);
+  }
+  const int64_t step = (end - begin) / slots;
+  for (size_t i = 0; i < crowd.size(); ++i) {
+    Task& task = *FindTask(crowd[i]);
+    order_.erase(KeyOf(task));
+    Change(task, [&](Task& t) { t.place = begin + static_cast<int64_t>(crowd.size() - i) * step; });
+    Place(task);
+  }
+  return begin + (slots - 1) * step;
 }
 
 // A retry asked by a person: the same task again, from its last checkpoint, with its counted retries renewed.

@@ -51,6 +51,17 @@ struct Submit {
   std::function<void(Result<std::vector<SubmitReceipt>>)> reply;
 };
 
+// What a submit of this would be answered with; nothing is queued.
+struct PreviewAnswer {
+  SubmitReceipt receipt;  // without a number
+  bool starts_now = false;
+};
+struct Preview {
+  TaskSpec spec;
+  std::unordered_map<TaskId, OutcomeKind> ended;  // as for a submit
+  std::function<void(Result<PreviewAnswer>)> reply;
+};
+
 enum class Verb : uint8_t { kCancel, kHold, kRelease, kRetry, kPriority, kRemove };
 struct ActAnswer {
   TaskId id;
@@ -63,6 +74,8 @@ struct Act {
   std::string tag;                // every open task with this tag, besides `tasks`
   int priority = 0;               // kPriority
   bool first = false;             // kPriority: before all that wait, whatever `priority` says
+  std::optional<TaskId> beside;   // kPriority: instead, right before this one, with its priority …
+  bool behind = false;            // … or right behind it
   std::vector<TaskRecord> ended;  // records of the named tasks that the store knows as ended (retry, rm)
   std::function<void(std::vector<ActAnswer>)> reply;
 };
@@ -124,8 +137,8 @@ struct HostChanged {
   bool survives_logout = false, survives_reboot = false;
 };
 
-using Input =
-    std::variant<Submit, Act, ActOnDevices, DeviceReport, PauseQueue, Ask, AwaitEnd, AwaitEvents, Committed,
-                 Adopted, AttemptNews, Observation, TailRead, CodeSeen, ClockSet, HostChanged, StoreHealth>;
+using Input = std::variant<Submit, Preview, Act, ActOnDevices, DeviceReport, PauseQueue, Ask, AwaitEnd,
+                           AwaitEvents, Committed, Adopted, AttemptNews, Observation, TailRead, CodeSeen,
+                           ClockSet, HostChanged, StoreHealth>;
 
 }  // namespace ty

@@ -72,7 +72,7 @@ boost::json::array Strings(const std::vector<std::string>& values) {
 
 void Yard::Record(const Decision& decision, std::vector<std::shared_ptr<const UniqueFd>> locks) {
   Task& task = *FindTask(decision.task);
-  order_.erase(OrderKey{task.priority, task.id});
+  order_.erase(KeyOf(task));
   Unplace(task.id);
 
   Live live;

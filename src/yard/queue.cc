@@ -64,7 +64,7 @@ void Yard::Unplace(TaskId id) {
 // Puts a task where its state says it belongs. Called after every change of what it depends on.
 void Yard::Place(const Task& task) {
   Unplace(task.id);
-  const OrderKey key{task.priority, task.id};
+  const QueuePlace key = KeyOf(task);
   if (!IsWaiting(task)) {
     order_.erase(key);
     return;
@@ -101,7 +101,7 @@ void Yard::Apply(ClockSet& set) {
   ahead_ = set.ahead;
   Log("the wall clock was set by " + std::to_string(ToMillis(by)) + " ms");
   std::vector<TaskId> waiting;
-  for (const OrderKey& key : order_) waiting.push_back(key.id);
+  for (const QueuePlace& key : order_) waiting.push_back(key.id);
   for (TaskId id : waiting) {
     Task& task = *FindTask(id);
     if (!task.begin && !task.not_before) continue;
@@ -117,7 +117,7 @@ void Yard::Apply(ClockSet& set) {
 void Yard::End(Task& task, Outcome outcome, std::optional<Time> at) {
   const TaskId id = task.id;
   const OutcomeKind kind = outcome.kind;
-  order_.erase(OrderKey{task.priority, id});
+  order_.erase(KeyOf(task));
   Unplace(id);
   Change(task, [&](Task& t) {
     t.state = ty::Ended{};

@@ -5,6 +5,8 @@
 #include "base/fail_point.h"
 #include "msg/receipt.h"
 #include "msg/submit.h"
+#include "msg/why.h"
+#include "sched/shares.h"
 #include "yard/yard.h"
 
 namespace ty {
@@ -167,6 +169,26 @@ Message Yard::DescribeLeases(const Task& task, const Attempt& attempt) const {
       .devices = devices, .percent = lease.asked_milli / 10, .slice = lease.slice, .memory = lease.memory};
 }
 
+// The same before there are leases.
+Message Yard::DescribeStart(const Task& task, const Decision& decision) const {
+  if (decision.devices.empty()) return msg::ReceiptCores{.cores = task.cpus};
+  std::vector<std::string> ids;
+  for (int index : decision.devices) ids.push_back(ledger_.rows()[index].id);
+  const std::string devices = ledger_.Labels(ids);
+  if (task.wish.ranks)
+    return msg::ReceiptRanks{.count = static_cast<int64_t>(ids.size()), .devices = devices};
+  const int64_t memory =
+      MemoryOfLease(ReadyOf(task).wish, ledger_.entries()[decision.devices.front()].device.memory);
+  const Share& share = decision.share;
+  if (share.mode == ShareMode::kTogether)
+    return msg::ReceiptSeesTogether{.devices = devices, .percent = share.milli / 10, .memory = memory};
+  if (share.mode == ShareMode::kTurns) {
+    return msg::ReceiptSeesTurns{
+        .devices = devices, .percent = share.milli / 10, .slice = share.slice, .memory = memory};
+  }
+  return msg::ReceiptSees{.devices = devices};
+}
+
 Message Yard::DescribeWish(const Task& task) const {
   if (task.gpus.Most() == 0) return msg::ReceiptCores{.cores = task.cpus};
   const std::string count = task.gpus.Text();
@@ -195,6 +217,45 @@ SubmitReceipt Yard::WriteReceipt(const Task& task, bool own_shell) const {
                              : settings_.survives_logout ? Message(msg::ReceiptSurvivesLogout{})
                                                          : Message(msg::ReceiptSurvivesTerminal{});
   return receipt;
+}
+
+// The task stands in the queue for as long as it takes to decide, and nobody sees it there.
+void Yard::Apply(Preview& preview) {
+  if (const Status room = HasRoom(false); !room) return preview.reply(Forward(room.error()));
+  Submit submit;
+  submit.items.push_back({.spec = std::move(preview.spec)});
+  submit.ended = std::move(preview.ended);
+  Result<Task> admitted = Admit(submit, 0, TaskId{last_task_.value + 1});
+  if (!admitted) return preview.reply(Forward(admitted.error()));
+  const Task& task = *admitted;
+
+  PreviewAnswer answer;
+  answer.receipt = WriteReceipt(task, !submit.items.front().spec.environment.empty());
+  const std::vector<OpenDependency> open = OpenDependenciesOf(task);
+  const bool ready = !task.held && open.empty() && !(task.begin && *task.begin > Wall());
+  if (ready) ready_.Insert(ReadyOf(task));
+  if (adopting_) {
+    answer.receipt.reason = msg::WhyAdopting{};
+  } else if (const auto start = ready ? WouldStart(task.id) : std::nullopt) {
+    answer.starts_now = true;
+    answer.receipt.devices_message = DescribeStart(task, *start);
+  } else {
+    answer.receipt.reason = Explain(MakeView(), task, open, now_);
+  }
+  if (ready) ready_.Erase(task.id);
+  preview.reply(std::move(answer));
+}
+
+// The decision that would start it. Of a very long queue with very many kinds of needs only the first is
+// asked.
+std::optional<Decision> Yard::WouldStart(TaskId id) const {
+  constexpr size_t kManyNeeds = 10'000;
+  const size_t needs = ready_.device_lines().size() + ready_.core_lines().size();
+  if (needs > kManyNeeds && ready_.CountAhead(PlaceOf(*ready_.Find(id))) > 0) return std::nullopt;
+  for (const Decision& start : Decide(MakeView(), now_).starts) {
+    if (start.task == id) return start;
+  }
+  return std::nullopt;
 }
 
 void Yard::Apply(Submit& submit) {

@@ -246,7 +246,7 @@ std::vector<TaskView> Yard::ListOpen(const OpenFilter& filter) const {
     if (views.size() >= limit) return views;
     if (id.value > filter.after && wanted(*FindTask(id))) views.push_back(*Describe(id));
   }
-  auto from = past_running ? order_.upper_bound(OrderKey{last->priority, last->id}) : order_.begin();
+  auto from = past_running ? order_.upper_bound(KeyOf(*last)) : order_.begin();
   for (; from != order_.end() && views.size() < limit; ++from) {
     if (wanted(*FindTask(from->id))) views.push_back(*Describe(from->id));
   }
@@ -264,7 +264,7 @@ YardView Yard::Overview() const {
   YardView view;
   view.running = static_cast<int>(current_.size());
   view.waiting = static_cast<int>(order_.size());
-  for (const OrderKey& key : order_) view.held += FindTask(key.id)->held ? 1 : 0;
+  for (const QueuePlace& key : order_) view.held += FindTask(key.id)->held ? 1 : 0;
   view.devices = static_cast<int>(ledger_.rows().size());
   for (const DeviceRow& row : ledger_.rows()) view.devices_free += row.usable && row.tenants.empty() ? 1 : 0;
   view.probe = probe_;

@@ -100,15 +100,13 @@ class Yard {
     bool marked = false;
     FailureClass previous = FailureClass::kNone;
   };
-  struct OrderKey {  // running order of waiting tasks for people: priority, then id
-    int priority;
-    TaskId id;
-    bool operator<(const OrderKey& o) const {
-      return priority != o.priority ? priority > o.priority : id < o.id;
-    }
-  };
+  // Running order of waiting tasks for people; as that of the queue.
+  static QueuePlace KeyOf(const Task& task) {
+    return {-static_cast<int64_t>(task.priority), PlaceWithin(task), task.id};
+  }
 
   void Apply(Submit& submit);        // submit.cc
+  void Apply(Preview& preview);      // submit.cc
   void Apply(Act& act);              // act.cc
   void Apply(PauseQueue& pause);     // act.cc
   void Apply(ActOnDevices& act);     // devices.cc
@@ -130,6 +128,8 @@ class Yard {
   Result<Task> Admit(const Submit& submit, size_t index, TaskId first) const;
   Result<std::optional<SubmitReceipt>> FindRepeat(const Submit& submit, const SubmitItem& item) const;
   Message DescribeLeases(const Task& task, const Attempt& attempt) const;
+  std::optional<Decision> WouldStart(TaskId id) const;
+  Message DescribeStart(const Task& task, const Decision& decision) const;
   Message DescribeWish(const Task& task) const;
   SubmitReceipt WriteReceipt(const Task& task, bool own_shell) const;
 
@@ -152,6 +152,8 @@ class Yard {
   Status Release(Task& task);
   Status Reprioritise(Task& task, int priority);
   int FirstPriority(const Task& task) const;
+  Status Move(Task& task, TaskId beside, bool behind);
+  int64_t MakePlace(int64_t rank, std::set<QueuePlace>::iterator next);
   Status Retry(const TaskRecord& record);
   Status Remove(const TaskRecord& record);
 
@@ -271,7 +273,7 @@ class Yard {
   std::unordered_map<TaskId, Task> tasks_;  // open ones, and ended ones until their end is durable
   std::unordered_map<Ulid, Live> lives_;
   std::unordered_map<TaskId, Ulid> current_;
-  std::set<OrderKey> order_;  // waiting tasks
+  std::set<QueuePlace> order_;  // waiting tasks
   ReadyQueue ready_;
   std::set<std::pair<Time, TaskId>> due_;  // begin and retry delays
   std::unordered_map<TaskId, std::vector<TaskId>> dependents_;
