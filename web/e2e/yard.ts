@@ -83,7 +83,10 @@ export async function openBrowser(): Promise<Browser> {
 /** What a page must never do; asked at the end of each test. */
 export class Watcher {
   readonly faults: string[] = [];
-  constructor(readonly expected: RegExp[] = []) {}
+  readonly expected: RegExp[];
+  constructor(expected: RegExp[] = []) {
+    this.expected = expected;
+  }
   watch(page: Page) {
     page.on('console', (message) => {
       if (message.type() === 'error' || message.type() === 'warning') this.note(message.text());

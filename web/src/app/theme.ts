@@ -5,7 +5,7 @@ const rail: MantineColorsTuple = ['#e3f9fb', '#c8eef2', '#97dbe3', '#62c6d3', '#
 
 export const theme = createTheme({
   primaryColor: 'rail',
-  primaryShade: { light: 7, dark: 5 },
+  primaryShade: { light: 7, dark: 7 },
   autoContrast: true,
   colors: { rail },
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Noto Sans CJK SC", "PingFang SC", "Microsoft YaHei", sans-serif',

@@ -6,7 +6,7 @@ import { useCallback, useEffect, useId, useMemo, useRef, useState, type Keyboard
 import { formatBytes } from '@/lib/format';
 import { useWords } from '@/lib/words';
 import type { Line } from './cache';
-import { copyText } from './copyText';
+import { copyText } from '@/lib/copyText';
 import { JumpBar, SearchBar, Toggle, Tool } from './Finder';
 import { LogRow } from './LogRow';
 import classes from './LogView.module.css';

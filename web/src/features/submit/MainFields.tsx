@@ -2,7 +2,7 @@
 import { NativeSelect, Textarea, TextInput } from '@mantine/core';
 import { useDeferredValue, useMemo } from 'react';
 import { useWords } from '@/lib/words';
-import { readCommand } from './command';
+import { readCommand } from '@/lib/shell';
 import { FieldFrame } from './FieldFrame';
 import type { Form } from './useForm';
 import classes from './NewTask.module.css';

@@ -9,7 +9,7 @@ import { ApiProblem, detailOf, type TaskDetail } from '@/lib/api';
 import { useWords } from '@/lib/words';
 import { newestQuery } from './api';
 import { cloneOf, type Clone } from './clone';
-import { wordText } from './command';
+import { wordText } from '@/lib/shell';
 import { emptyDraft, forgetDraft, keptDraft, type Draft } from './draft';
 import { MainFields, type Shells } from './MainFields';
 import { MoreFields } from './MoreFields';

@@ -3,7 +3,7 @@ import { Button, Code, Kbd, Loader } from '@mantine/core';
 import { useMemo } from 'react';
 import type { Schemas } from '@/lib/api';
 import { useWords } from '@/lib/words';
-import { CopyText } from './command';
+import { CopyText } from '@/components/CopyText';
 import { commandLine } from './commandLine';
 import type { SpecWish } from './draft';
 import classes from './NewTask.module.css';

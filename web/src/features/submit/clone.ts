@@ -1,6 +1,6 @@
 // A new task like an older one: its settings as somebody would have typed them.
 import type { TaskDetail } from '@/lib/api';
-import { commandText, wordText } from './command';
+import { commandText, wordText } from '@/lib/shell';
 import { emptyDraft, type After, type Draft } from './draft';
 import { isMasked } from './spec';
 

@@ -1,5 +1,5 @@
 // The same task as one would queue it from a terminal.
-import { quote, quoteAll, wordText } from './command';
+import { quote, quoteAll, wordText } from '@/lib/shell';
 import type { SpecWish } from './draft';
 
 /** Like the yard's own judgement of names (src/model/names.cc): HF_TOKEN is secret, MAX_TOKENS is not. */

@@ -2,7 +2,7 @@
 // left to it: here only that is refused which could not be sent at all.
 import type { Schemas } from '@/lib/api';
 import { readBegin } from './begin';
-import { readCommand } from './command';
+import { readCommand } from '@/lib/shell';
 import type { Draft, Field, SpecWish } from './draft';
 
 /** Why a field cannot be sent; `submit.fault_…` says it. */

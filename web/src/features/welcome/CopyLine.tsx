@@ -3,7 +3,7 @@ import { ActionIcon } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import { useWords } from '@/lib/words';
-import { copyText } from './copyText';
+import { copyText } from '@/lib/copyText';
 import classes from './CopyLine.module.css';
 
 type State = 'idle' | 'copied' | 'selected';

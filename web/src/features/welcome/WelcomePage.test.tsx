@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import english from '@gen/en.json';
 import { WordsProvider } from '@/lib/words';
 import { CopyLine } from './CopyLine';
-import { copyText } from './copyText';
+import { copyText } from '@/lib/copyText';
 import { byLevel, type Finding } from './findings';
 import { WelcomePage } from './WelcomePage';
 

@@ -4,7 +4,7 @@ import { memo } from 'react';
 import { At, Since } from '@/components/Since';
 import { Section } from '@/components/Section';
 import { StateBadge } from '@/components/StateBadge';
-import { wordText } from '@/features/submit/command';
+import { wordText } from '@/lib/shell';
 import type { Attempt, TaskDetail } from '@/lib/api';
 import { useWords, type Translate } from '@/lib/words';
 import { useLabels } from '../Head';

@@ -4,7 +4,8 @@ import { memo, type ReactNode } from 'react';
 import { Link } from 'wouter';
 import { At } from '@/components/Since';
 import { Section } from '@/components/Section';
-import { commandText, CopyText, wordText } from '@/features/submit/command';
+import { CopyText } from '@/components/CopyText';
+import { commandText, wordText } from '@/lib/shell';
 import type { TaskDetail } from '@/lib/api';
 import { formatBytes } from '@/lib/format';
 import { useWords } from '@/lib/words';
@@ -38,7 +39,7 @@ export const Facts = memo(function Facts(props: FactsProps) {
           </div>
         </Fact>
         <Fact title={t('task.fact_folder')} wide copy={folder} />
-        <Fact title={t('task.fact_environment')}>{shell > 0 ? t('task.environment_shell', { count: shell }) : t('task.environment_basic')}</Fact>
+        <Fact title={t('task.fact_environment')} wide>{shell > 0 ? t('task.environment_shell', { count: shell }) : t('task.environment_basic')}</Fact>
         {variables.length > 0 && (
           <Fact title={t('task.fact_variables')} wide>
             <ul className={classes.variables}>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { commandText, quote, quoteAll, readCommand, wordText } from './words';
+import { commandText, quote, quoteAll, readCommand, wordText } from './shell';
 
 const words = (text: string) => {
   const read = readCommand(text);

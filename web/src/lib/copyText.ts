@@ -1,10 +1,7 @@
-// The clipboard, also on plain HTTP, where navigator.clipboard does not exist.
+/** Writes text to the clipboard, also on plain HTTP where browsers hide theirs; false: it could not. */
 export async function copyText(text: string): Promise<boolean> {
   try {
-    if (navigator.clipboard) {
-      await navigator.clipboard.writeText(text);
-      return true;
-    }
+    if (await navigator.clipboard?.writeText(text).then(() => true)) return true;
   } catch {
     // Not allowed: the old way may be.
   }

@@ -1,0 +1,184 @@
+// The places of the page on the demo's trainings, in both languages and themes, on a desk and in a hand.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { accessibilityFaults, demoYard, live, openBrowser, overflows, until, visit, words, Yard } from './yard.ts';
+
+let browser: Browser;
+let demo: Yard;
+let yard: Yard;
+before(async () => {
+  browser = await openBrowser();
+  demo = demoYard();
+  yard = new Yard();
+  yard.up('--devices', 'cpu:2');
+});
+after(async () => {
+  await browser.close();
+  demo.leave();
+  yard.leave();
+});
+
+const en = words.en;
+/** A sentence of the catalogue with its arguments. */
+const say = (id: string, args: Record<string, string | number> = {}) => en[id]!.replace(/\{([a-z_]+)[^}]*\}/g, (_, name: string) => String(args[name]));
+const ids = Object.keys(en);
+
+const looks = [
+  { name: 'English, light, on a desk', language: 'en', dark: false, phone: false },
+  { name: 'Chinese, dark, on a desk', language: 'zh', dark: true, phone: false },
+  { name: 'English, dark, in a hand', language: 'en', dark: true, phone: true },
+  { name: 'Chinese, light, in a hand', language: 'zh', dark: false, phone: true },
+] as const;
+for (const look of looks) {
+  for (const place of ['/', '/tasks', '/tasks/1', '/tasks/2', '/new', '/welcome']) {
+    test(`${place} is whole, quiet and open to everybody: ${look.name}`, async () => {
+      const { page, context, watcher } = await visit(browser, demo, { ...look, place });
+      await page.waitForLoadState('networkidle');
+      const text = await page.locator('body').innerText();
+      const bare = ids.filter((id) => id.includes('_') && text.includes(id));
+      assert.deepEqual(bare, [], 'an id stands where a sentence should');
+      if (look.language === 'zh') assert.match(text, /[\u4e00-\u9fff]/);
+      assert.equal(await overflows(page), false, 'something is wider than the window');
+      assert.deepEqual(await accessibilityFaults(page), []);
+      assert.deepEqual(watcher.faults, []);
+      await context.close();
+    });
+  }
+}
+
+test('language and theme change in place, and are kept', async () => {
+  const { page, context, watcher } = await visit(browser, demo, { place: '/tasks/1' });
+  await page.getByRole('button', { name: en['nav.language_label']! }).click();
+  await page.getByRole('navigation', { name: words.zh['nav.label']! }).waitFor();
+  await page.getByRole('button', { name: words.zh['nav.theme_dark']! }).click();
+  await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
+  await page.reload();
+  await live(page);
+  await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
+  await page.getByRole('navigation', { name: words.zh['nav.label']! }).waitFor();
+  assert.deepEqual(watcher.faults, []);
+  await context.close();
+});
+
+test('a task is typed, previewed, queued, seen running, stopped and tried again', async () => {
+  const { page, context, watcher } = await visit(browser, yard, { place: '/new' });
+  watcher.expected.push(/422/);
+  await page.getByRole('textbox', { name: en['submit.command']! }).fill('for i in 1 2 3; do echo "epoch $i/3 loss=0.$i"; done; sleep 1000');
+  await page.getByRole('textbox', { name: en['submit.folder']! }).fill(yard.work);
+  await page.getByRole('textbox', { name: en['submit.name']! }).fill('typed');
+  await page.getByText(en['submit.plan_now']!, { exact: true }).waitFor();
+  await page.getByRole('textbox', { name: en['submit.command']! }).press('Control+Enter');
+  await page.waitForURL(/\/tasks\/\d+/);
+  const id = Number(/tasks\/(\d+)/.exec(page.url())![1]);
+  await page.getByText('epoch 3/3 loss=0.3').first().waitFor();
+  await page.getByRole('button', { name: en['task.act_stop']!, exact: true }).click();
+  await page.getByRole('dialog').getByRole('button', { name: en['task.act_stop']! }).click();
+  await until(() => yard.task(id).outcome?.kind === 'cancelled', 'the task is cancelled');
+  await page.getByText(en['state.cancelled']!).first().waitFor();
+  await page.getByRole('button', { name: en['task.act_retry']!, exact: true }).click();
+  await until(() => yard.task(id).attempts.length === 2, 'a second run');
+  await page.locator('[data-standing="running"]').first().waitFor();
+  yard.run(['cancel', String(id)]);
+  await page.getByText(en['state.cancelled']!).first().waitFor();
+  assert.deepEqual(watcher.faults, []);
+  await context.close();
+});
+
+test('what is wrong with a new task stands at its field', async () => {
+  const { page, context } = await visit(browser, yard, { place: '/new', expected: [/422/] });
+  await page.getByRole('textbox', { name: en['submit.command']! }).fill('echo hello');
+  await page.getByRole('textbox', { name: en['submit.folder']! }).fill('/no/such/folder');
+  await page.getByRole('textbox', { name: en['submit.devices']! }).fill('99');
+  const field = page.getByRole('textbox', { name: en['submit.devices']! });
+  await until(async () => (await field.getAttribute('aria-invalid')) === 'true', 'the field is marked');
+  await field.fill('1');
+  await until(async () => (await field.getAttribute('aria-invalid')) !== 'true', 'the mark goes');
+  await context.close();
+});
+
+test('a failed task opens on why it failed, with its last lines', async () => {
+  const script = join(yard.work, 'fails.py');
+  writeFileSync(script, 'import nothing_of_that_name\n');
+  const id = yard.submit('/usr/bin/python3', script);
+  await until(() => yard.task(id).state === 'ended', 'it fails');
+  const { page, context, watcher } = await visit(browser, yard, { place: `/tasks/${id}` });
+  await page.getByText(en['state.failed']!).first().waitFor();
+  await page.getByText('ModuleNotFoundError').first().waitFor();
+  await page.getByRole('button', { name: en['task.act_retry']!, exact: true }).first().waitFor();
+  assert.deepEqual(watcher.faults, []);
+  await context.close();
+});
+
+test('after kill -9 of the daemon the open page is right again by itself', async () => {
+  const id = yard.submit('-n', 'survivor', 'sh', '-c', 'i=0; while true; do i=$((i+1)); echo "step $i/100000 loss=0.5"; sleep 0.2; done');
+  const { page, context } = await visit(browser, yard, { place: `/tasks/${id}`, expected: [/ERR_CONNECTION_REFUSED|WebSocket connection|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|Failed to load resource/] });
+  await page.getByText(/step \d+\/100000/).first().waitFor();
+  yard.kill();
+  await page.locator('[data-line]:not([data-line="live"])').waitFor();
+  yard.run(['up', '--devices', 'cpu:2']);
+  await live(page);
+  const seen = await page.getByText(/step \d+\/100000/).last().innerText();
+  await until(async () => (await page.getByText(/step \d+\/100000/).last().innerText()) !== seen, 'the log goes on');
+  assert.equal(yard.task(id).attempts.length, 1);
+  await page.locator('[data-standing="running"]').first().waitFor();
+  yard.run(['cancel', String(id)]);
+  await page.getByText(en['state.cancelled']!).first().waitFor();
+  await context.close();
+});
+
+test('the queue is reordered by keyboard, paused and resumed, and the yard agrees', async () => {
+  const busy = [yard.submit('sleep', '1000'), yard.submit('sleep', '1000')];
+  const [first, second, third] = ['one', 'two', 'three'].map((name) => yard.submit('-n', name, 'sleep', '1000'));
+  const order = () => yard.json<{ items: { id: number; state: string }[] }>('ls').items.filter((task) => task.state === 'waiting').map((task) => task.id);
+  const { page, context, watcher } = await visit(browser, yard);
+  const row = page.getByRole('row').filter({ hasText: 'three' });
+  await row.getByRole('button').first().focus();
+  await page.keyboard.press('Alt+ArrowUp');
+  await until(() => JSON.stringify(order()) === JSON.stringify([first, third, second]), 'three stands before two');
+  await page.getByRole('button', { name: en['overview.pause_label']! }).click();
+  await page.getByRole('button', { name: en['overview.resume_label']! }).waitFor();
+  yard.run(['cancel', ...busy.map(String)]);
+  await until(() => busy.every((id) => yard.task(id).state === 'ended'), 'the devices are free');
+  assert.equal(order().length, 3);
+  await page.getByRole('button', { name: en['overview.resume_label']! }).click();
+  await until(() => order().length === 1, 'two of them start');
+  assert.deepEqual(order(), [second]);
+  yard.run(['cancel', '--all']);
+  yard.run(['resume']);
+  assert.deepEqual(watcher.faults, []);
+  await context.close();
+});
+
+test('zooming a curve asks the yard for that range, and the address keeps how it is looked at', async () => {
+  const { page, context, watcher } = await visit(browser, demo, { place: '/tasks/1' });
+  const plot = page.getByRole('group', { name: /loss/ }).first();
+  await plot.scrollIntoViewIfNeeded();
+  await plot.locator('canvas').waitFor();
+  const asked = page.waitForRequest((request) => /\/points\?.*from=/.test(request.url()));
+  await plot.focus();
+  await page.keyboard.press('+');
+  await asked;
+  await page.getByRole('radio', { name: 'Log', exact: true }).first().check({ force: true });
+  assert.match(page.url(), /log/);
+  await page.reload();
+  await live(page);
+  assert.match(page.url(), /log/);
+  assert.deepEqual(watcher.faults, []);
+  await context.close();
+});
+
+test('a device is held and released from its card', async () => {
+  const { page, context, watcher } = await visit(browser, yard);
+  await page.getByRole('button', { name: say('overview.device_menu', { device: 'cpu:0' }) }).click();
+  await page.getByRole('menuitem', { name: en['overview.hold']! }).click();
+  await page.getByRole('dialog').getByRole('button', { name: en['overview.hold_do']!, exact: true }).click();
+  await until(() => yard.json<{ items: { label: string; state: string }[] }>('devices').items[0]!.state === 'held', 'it is held');
+  await page.getByText(en['overview.device_held']!).first().waitFor();
+  yard.run(['devices', 'release', 'cpu:0']);
+  await page.getByText(en['overview.device_held']!).first().waitFor({ state: 'hidden' });
+  assert.deepEqual(watcher.faults, []);
+  await context.close();
+});

@@ -1,2 +1,0 @@
-export { commandText, quote, quoteAll, readCommand, wordText, type Command, type ShellReason } from './words';
-export { copyText, CopyText } from './CopyText';
