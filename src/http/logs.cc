@@ -1,5 +1,7 @@
 // Logs by byte range, their tail and their head. The files are the user's to play with: nothing but a plain
 // file of ours is read, and a link or a pipe put in its place is not followed.
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <boost/json.hpp>
 

@@ -126,12 +126,14 @@ Api::Api(ApiSettings settings, Backend& backend, Loop& loop)
     : settings_(std::move(settings)),
       backend_(backend),
       loop_(loop),
-      browsers_(StatePaths{settings_.home}.Browsers(), settings_.instance) {
+      browsers_(StatePaths{settings_.home}.Browsers(), settings_.instance),
+      shelf_(std::make_unique<LogShelf>()) {
   // Those of codes that an earlier daemon minted.
   for (const std::string& name : ListFolder(settings_.home).value_or(std::vector<std::string>())) {
     if (name.starts_with("open-") && name.ends_with(".html")) ::unlink((settings_.home + "/" + name).c_str());
   }
 }
+Api::~Api() = default;
 
 bool Api::Admit(const CallPtr& call) {
   Request& request = call->request;
@@ -203,10 +205,6 @@ bool Api::Admit(const CallPtr& call) {
   }
   return true;
 }
-
-Api::Api(ApiSettings settings, Backend& backend, Loop& loop)
-    : settings_(std::move(settings)), backend_(backend), loop_(loop), shelf_(std::make_unique<LogShelf>()) {}
-Api::~Api() = default;
 
 void Api::Handle(const CallPtr& call) {
   (this->*call->route->answer)(call);

@@ -45,6 +45,10 @@ def test_metrics(yard):
     task = yard.ended(yard.submit("echo", "step 1/2 loss=0.5"))["id"]
     assert ask(yard, "GET", f"/api/v1/tasks/{task}/series", status=200).json["items"][0]["tag"] == "loss"
     assert ask(yard, "GET", f"/api/v1/tasks/{task}/points?tag=loss", status=200).body.startswith(b"TYP1")
+    assert ask(yard, "GET", f"/api/v1/tasks/{task}/lines?from=-1", status=200).json["total"] >= 1
+    assert ask(yard, "GET", f"/api/v1/tasks/{task}/search?q=no-such-word", status=200).json["next"] is None
+    files = ask(yard, "GET", f"/api/v1/tasks/{task}/files", status=200).json["items"]
+    assert ask(yard, "GET", f"/api/v1/tasks/{task}/file?path={files[0]['path']}", status=200).status == 200
 
 
 def test_public_routes(yard):
@@ -262,6 +266,7 @@ def test_the_queue(yard):
 def test_submits(yard):
     ask(yard, "POST", "/api/v1/tasks", {"command": ["true"], "workdir": "/tmp"}, status=201)
     lines = b'{"command":["true"],"workdir":"/tmp"}\n' * 3
+    assert "name" in ask(yard, "POST", "/api/v1/tasks/preview", {"command": ["true"], "workdir": "/tmp"}, status=200).json
     answer = ask(yard, "POST", "/api/v1/tasks/bulk", lines, NDJSON, status=201).json
     assert answer["count"] == 3 and answer["last"] == answer["first"] + 2
 

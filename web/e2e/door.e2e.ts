@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { request } from 'node:http';
 import type { Browser } from 'playwright-core';
-import { live, openBrowser, tunnel, until, visit, Watcher, words, Yard } from './yard.ts';
+import { live, notLive, openBrowser, tunnel, until, visit, Watcher, words, Yard } from './yard.ts';
 
 let browser: Browser;
 let yard: Yard;
@@ -67,8 +67,8 @@ test('a link works once, leaves no code in the address or the history, and the s
   await other.close();
 
   yard.kill();
-  await page.locator('[data-line]:not([data-line="live"])').waitFor();
-  yard.run(['up', '--devices', 'cpu:2']);
+  await notLive(page).waitFor();
+  yard.up('--devices', 'cpu:2');
   await live(page);
   await page.reload();
   await live(page);

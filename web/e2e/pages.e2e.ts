@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, before, beforeEach, test } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { accessibilityFaults, demoYard, live, openBrowser, overflows, until, visit, words, Yard } from './yard.ts';
+import { accessibilityFaults, demoYard, live, notLive, openBrowser, overflows, until, visit, words, Yard } from './yard.ts';
 
 let browser: Browser;
 let demo: Yard;
@@ -20,6 +20,8 @@ after(async () => {
   demo.leave();
   yard.leave();
 });
+
+beforeEach(() => yard.clear());
 
 const en = words.en;
 /** A sentence of the catalogue with its arguments. */
@@ -78,7 +80,7 @@ test('a task is typed, previewed, queued, seen running, stopped and tried again'
   await page.getByRole('dialog').getByRole('button', { name: en['task.act_stop']! }).click();
   await until(() => yard.task(id).outcome?.kind === 'cancelled', 'the task is cancelled');
   await page.getByText(en['state.cancelled']!).first().waitFor();
-  await page.getByRole('button', { name: en['task.act_retry']!, exact: true }).click();
+  await page.getByRole('button', { name: en['task.act_retry']!, exact: true }).first().click();
   await until(() => yard.task(id).attempts.length === 2, 'a second run');
   await page.locator('[data-standing="running"]').first().waitFor();
   yard.run(['cancel', String(id)]);
@@ -117,8 +119,8 @@ test('after kill -9 of the daemon the open page is right again by itself', async
   const { page, context } = await visit(browser, yard, { place: `/tasks/${id}`, expected: [/ERR_CONNECTION_REFUSED|WebSocket connection|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|Failed to load resource/] });
   await page.getByText(/step \d+\/100000/).first().waitFor();
   yard.kill();
-  await page.locator('[data-line]:not([data-line="live"])').waitFor();
-  yard.run(['up', '--devices', 'cpu:2']);
+  await notLive(page).waitFor();
+  yard.up('--devices', 'cpu:2');
   await live(page);
   const seen = await page.getByText(/step \d+\/100000/).last().innerText();
   await until(async () => (await page.getByText(/step \d+\/100000/).last().innerText()) !== seen, 'the log goes on');
@@ -134,20 +136,17 @@ test('the queue is reordered by keyboard, paused and resumed, and the yard agree
   const [first, second, third] = ['one', 'two', 'three'].map((name) => yard.submit('-n', name, 'sleep', '1000'));
   const order = () => yard.json<{ items: { id: number; state: string }[] }>('ls').items.filter((task) => task.state === 'waiting').map((task) => task.id);
   const { page, context, watcher } = await visit(browser, yard);
-  const row = page.getByRole('row').filter({ hasText: 'three' });
-  await row.getByRole('button').first().focus();
+  await page.getByRole('button', { name: /^Move three,/ }).focus();
   await page.keyboard.press('Alt+ArrowUp');
   await until(() => JSON.stringify(order()) === JSON.stringify([first, third, second]), 'three stands before two');
   await page.getByRole('button', { name: en['overview.pause_label']! }).click();
-  await page.getByRole('button', { name: en['overview.resume_label']! }).waitFor();
+  await page.getByRole('button', { name: en['overview.resume_label']! }).last().waitFor();
   yard.run(['cancel', ...busy.map(String)]);
   await until(() => busy.every((id) => yard.task(id).state === 'ended'), 'the devices are free');
   assert.equal(order().length, 3);
-  await page.getByRole('button', { name: en['overview.resume_label']! }).click();
+  await page.getByRole('button', { name: en['overview.resume_label']! }).last().click();
   await until(() => order().length === 1, 'two of them start');
   assert.deepEqual(order(), [second]);
-  yard.run(['cancel', '--all']);
-  yard.run(['resume']);
   assert.deepEqual(watcher.faults, []);
   await context.close();
 });
@@ -161,8 +160,8 @@ test('zooming a curve asks the yard for that range, and the address keeps how it
   await plot.focus();
   await page.keyboard.press('+');
   await asked;
-  await page.getByRole('radio', { name: 'Log', exact: true }).first().check({ force: true });
-  assert.match(page.url(), /log/);
+  await page.getByRole('radiogroup').getByText('Log', { exact: true }).click();
+  await page.waitForURL(/log/);
   await page.reload();
   await live(page);
   assert.match(page.url(), /log/);
@@ -173,12 +172,12 @@ test('zooming a curve asks the yard for that range, and the address keeps how it
 test('a device is held and released from its card', async () => {
   const { page, context, watcher } = await visit(browser, yard);
   await page.getByRole('button', { name: say('overview.device_menu', { device: 'cpu:0' }) }).click();
-  await page.getByRole('menuitem', { name: en['overview.hold']! }).click();
-  await page.getByRole('dialog').getByRole('button', { name: en['overview.hold_do']!, exact: true }).click();
+  await page.getByRole('menuitem', { name: en['overview.hold_open']! }).click();
   await until(() => yard.json<{ items: { label: string; state: string }[] }>('devices').items[0]!.state === 'held', 'it is held');
-  await page.getByText(en['overview.device_held']!).first().waitFor();
+  const head = page.getByRole('heading', { name: 'cpu:0' }).locator('..');
+  await head.getByText(en['overview.device_held']!).waitFor();
   yard.run(['devices', 'release', 'cpu:0']);
-  await page.getByText(en['overview.device_held']!).first().waitFor({ state: 'hidden' });
+  await head.getByText(en['overview.device_held']!).waitFor({ state: 'hidden' });
   assert.deepEqual(watcher.faults, []);
   await context.close();
 });

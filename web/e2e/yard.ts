@@ -22,6 +22,7 @@ export class Yard {
   home: string;
   readonly work: string;
   env: Record<string, string>;
+  private listen = '127.0.0.1:0';
 
   constructor(options: { home?: string; env?: Record<string, string> } = {}) {
     this.folder = mkdtempSync(join(tmpdir(), 'ty-page-'));
@@ -40,8 +41,10 @@ export class Yard {
   json<T = Record<string, unknown>>(...args: string[]): T {
     return JSON.parse(this.run([...args, '--json'])) as T;
   }
+  /** The first time on any free port, from then on on that one. */
   up(...args: string[]) {
-    this.run(['up', '--listen', '127.0.0.1:0', ...args]);
+    this.run(['up', '--listen', this.listen, ...args]);
+    this.listen = new URL(this.url).host;
   }
   get url(): string {
     return this.json<{ url: string }>('status').url;
@@ -56,8 +59,17 @@ export class Yard {
   task(id: number) {
     return this.json<{ state: string; outcome: { kind: string } | null; attempts: unknown[]; priority: number }>('show', String(id));
   }
+  /** kill -9 of the daemon; it is gone when this comes back. */
   kill() {
-    process.kill(this.json<{ pid: number }>('status').pid, 'SIGKILL');
+    const { pid } = this.json<{ pid: number }>('status');
+    process.kill(pid, 'SIGKILL');
+    while (existsSync(`/proc/${pid}/exe`)) spawnSync('sleep', ['0.02']);
+  }
+  /** Nothing runs, nothing waits, nothing is paused. */
+  async clear() {
+    this.run(['cancel', '--all'], null);
+    this.run(['resume']);
+    await until(() => this.json<{ items: { state: string }[] }>('ls').items.every((task) => task.state === 'ended'), 'everything ends');
   }
   leave() {
     spawnSync(program, ['down', '--cancel'], { env: this.env, timeout: deadline });
@@ -89,7 +101,7 @@ export class Watcher {
   }
   watch(page: Page) {
     page.on('console', (message) => {
-      if (message.type() === 'error' || message.type() === 'warning') this.note(message.text());
+      if (message.type() === 'error' || message.type() === 'warning') this.note(`${message.text()} ${message.location().url}`);
     });
     page.on('pageerror', (error) => this.note(`thrown: ${error.message}`));
     page.on('dialog', (dialog) => {
@@ -130,7 +142,9 @@ export async function visit(browser: Browser, yard: Yard, options: { language?: 
 }
 
 /** Waits until the page says that it is live. */
-export const live = (page: Page) => page.locator('[data-line="live"]').waitFor();
+export const live = (page: Page) => page.locator('[role="status"][data-line="live"]').waitFor();
+/** A page of which that is not so. */
+export const notLive = (page: Page) => page.locator('[role="status"][data-line]:not([data-line="live"])');
 
 /** Waits until `look` finds something true. */
 export async function until<T>(look: () => T | Promise<T>, what: string): Promise<NonNullable<T>> {
