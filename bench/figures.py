@@ -1,4 +1,5 @@
 """Figures of the release build, one line each: what, measured, the peer beside it, the goal of the design."""
+import glob
 import json
 import os
 import shutil
@@ -243,12 +244,27 @@ def decide(bench):
          "", "<= 5 ms")
 
 
+def page(bench):
+    """In a real browser, which script/setup --tests installs."""
+    nodes = glob.glob(os.path.join(ROOT, ".tools/node/node_modules/node-linux-*/bin/node"))
+    if not nodes or not any(shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")):
+        return line("page", "no Node or no Chromium: script/setup --tests")
+    bench.ty("down", "--cancel", check=False)
+    with subprocess.Popen([nodes[0], os.path.join(ROOT, "web/e2e/figures.ts")], env={**os.environ, "TRAINYARD_BIN": BIN},
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as figures:
+        for text in figures.stdout:
+            figure = json.loads(text)
+            line(figure["what"], figure["measured"], figure["peer"], figure["goal"])
+    if figures.returncode:
+        line("page", f"broke off, exit code {figures.returncode}")
+
+
 def main():
     words = sys.argv[1:]
     with tempfile.TemporaryDirectory(prefix="trainyard-bench-") as folder:
         bench = Bench(folder)
         try:
-            for figure in (client_start, submit, start_latency, noops, memory, many_queued, decide):
+            for figure in (client_start, submit, start_latency, noops, memory, many_queued, decide, page):
                 if not words or any(word in figure.__name__ for word in words):
                     figure(bench)
         finally:

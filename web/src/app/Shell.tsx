@@ -90,7 +90,9 @@ function NotFound() {
   return (
     <Center h="40vh">
       <Group>
-        <Text>{t('app.not_found')}</Text>
+        <Text component="h1" m={0} size="md" fw={400}>
+          {t('app.not_found')}
+        </Text>
         <Anchor component={Link} href="/">
           {t('app.to_yard')}
         </Anchor>

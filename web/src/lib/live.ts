@@ -95,6 +95,13 @@ export class Live {
     };
   }
 
+  /** Has the topic's value told once more: the stream tells it only when it differs from what it told last. */
+  refresh(name: string) {
+    if (!this.topics.has(name) || this.state.line !== 'live') return;
+    this.send({ unsub: [name] });
+    this.send({ sub: [name] });
+  }
+
   /** For useSyncExternalStore. */
   readonly onState = (listener: () => void) => {
     this.listeners.add(listener);

@@ -35,12 +35,25 @@ export function useTopic(topic: string | null, onValue: (value: unknown) => void
 
 /** A query whose value the topic replaces as it moves: the topic's value is the body of the same call. */
 export function useLiveQuery<T, K extends QueryKey>(topic: string | null, options: UseQueryOptions<T, Error, T, K>) {
+  const live = useLiveStream();
   const queries = useQueryClient();
   const key: QueryKey = options.queryKey;
+  const told = useRef<unknown>(undefined); // what the topic told last, as the cache keeps it
   useTopic(
     options.enabled === false ? null : topic,
-    (value) => queries.setQueryData<unknown>(key, value),
+    (value) => {
+      queries.setQueryData<unknown>(key, value);
+      told.current = queries.getQueryData(key);
+    },
     () => void queries.invalidateQueries({ queryKey: key, exact: true }),
   );
-  return useQuery(options);
+  const query = useQuery(options);
+  // A call may have brought something else, older or newer. Were it older, or undone before the topic looked again, the
+  // stream would stay silent: nothing changed for it.
+  useEffect(() => {
+    if (topic === null || told.current === undefined || query.data === told.current) return;
+    told.current = undefined;
+    live.refresh(topic);
+  }, [live, topic, query.data]);
+  return query;
 }

@@ -125,6 +125,28 @@ describe('a chart', () => {
     expect(frames).toBeLessThan(8);
   });
 
+  it('draws its first lines also out of view, so that no legend ever stands without its curve', async () => {
+    vi.stubGlobal(
+      'IntersectionObserver',
+      class {
+        constructor(private readonly told: (entries: object[]) => void) {}
+        observe() {
+          this.told([{ isIntersecting: false }]);
+        }
+        disconnect() {}
+      },
+    );
+    const { rerender } = render(shown({ lines: [lineOf('loss', [])] }));
+    await settle();
+    rerender(shown());
+    await settle(0);
+    expect(strokes).toContain(loss.look.color);
+    strokes = [];
+    rerender(shown({ lines: [lineOf('loss', [3, 2, 1])] }));
+    await settle();
+    expect(strokes).toEqual([]); // what is new waits until somebody looks
+  });
+
   it('shows and hides a line by its name, and one alone by a key', async () => {
     render(shown());
     fireEvent.click(entry('loss'));

@@ -13,7 +13,7 @@ export interface SparklineProps {
 export const Sparkline = memo(function Sparkline({ values, max, label, width = 96, height = 22 }: SparklineProps) {
   const { line, area } = sparkPaths(values, max, width, height);
   return (
-    <svg className={classes.spark} width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={label}>
+    <svg className={classes.spark} width={width} height={height} viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img" aria-label={label}>
       <path className={classes.area} d={area} />
       <path className={classes.line} d={line} />
     </svg>

@@ -4,6 +4,7 @@ import { Pace } from './pace';
 import { Plot, type Picture, type PlotEvents } from './plot';
 
 const period = 250; // ms between pictures of new data
+const ahead = 160; // pixels out of view where a chart is kept true: it is right when it is scrolled in
 
 export interface PlotHandle {
   plot: RefObject<Plot | null>;
@@ -22,6 +23,7 @@ export function usePlot(host: RefObject<HTMLDivElement | null>, height: number, 
   const missed = useRef(false);
   const pace = useRef<Pace | null>(null);
   const drawn = useRef<string | null>(null);
+  const bare = useRef(true); // no line was drawn yet
 
   useLayoutEffect(() => {
     const element = host.current;
@@ -44,7 +46,7 @@ export function usePlot(host: RefObject<HTMLDivElement | null>, height: number, 
       if (!inView.current || !missed.current) return;
       missed.current = false;
       plot.current?.show(newest.current.picture);
-    });
+    }, { rootMargin: `${ahead}px 0px` });
     views.observe(element);
     pace.current = new Pace(period);
     return () => {
@@ -62,10 +64,13 @@ export function usePlot(host: RefObject<HTMLDivElement | null>, height: number, 
   }, [host, height]);
 
   useEffect(() => {
-    const pressing = drawn.current !== urgent;
+    // The first lines are drawn at once and wherever: a legend without its curve looks broken.
+    const first = bare.current && picture.lines.some(({ points }) => points.x.length > 0);
+    if (first) bare.current = false;
+    const pressing = drawn.current !== urgent || first;
     drawn.current = urgent;
     pace.current?.run(() => {
-      if (inView.current) plot.current?.show(newest.current.picture);
+      if (inView.current || first) plot.current?.show(newest.current.picture);
       else missed.current = true;
     }, pressing);
   }, [picture, urgent]);

@@ -59,6 +59,19 @@ const texts = () => [...document.querySelectorAll('[data-line] bdi')].map((eleme
 const key = (name: string, more = {}) => fireEvent.keyDown(log(), { key: name, ...more });
 
 describe('a log in view', () => {
+  it('is as high as its lines when it had ended with few of them, and keeps its room when it ends before one’s eyes', async () => {
+    lines = ['one', 'two', 'three', 'four', 'five'];
+    const high = () => document.querySelector('section')!.style.maxHeight;
+    const { unmount } = await opened({ ended: true, size: 1 });
+    expect(high()).toBe(`${37 + 18 + 5 * 19}px`);
+    unmount();
+    const { rerender } = await opened({ ended: false, size: 1 });
+    expect(high()).toBe('');
+    rerender(view({ ended: true, size: 1 }));
+    await settle();
+    expect(high()).toBe('');
+  });
+
   it('shows its end, in few rows', async () => {
     await opened();
     expect(texts()).toContain('line 999');

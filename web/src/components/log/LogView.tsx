@@ -10,7 +10,7 @@ import { copyText } from '@/lib/copyText';
 import { JumpBar, SearchBar, Toggle, Tool } from './Finder';
 import { LogRow } from './LogRow';
 import classes from './LogView.module.css';
-import type { FetchLines } from './model';
+import type { FetchLines, LogModel } from './model';
 import { firstOf, holds, lastOf, textOf, type Selected } from './range';
 import { LogSearch, markPattern, type SearchLines } from './search';
 import { rowHeight, useLog } from './useLog';
@@ -30,6 +30,9 @@ export interface LogViewProps {
 
 const kept = 'trainyard.log.wrap';
 const icon = { size: 16, stroke: 1.6 };
+const short = 30; // lines of a log that has ended which need no room for more
+const leastShown = 4;
+const headHeight = 37; // as in LogView.module.css
 const fast = 3; // lines a second that a screen reader should not try to read
 
 export function LogView(props: LogViewProps) {
@@ -183,6 +186,11 @@ export function LogView(props: LogViewProps) {
   const dragging = useRef(false);
 
   const rows = model.rows();
+  // A log that had ended when it was opened is as high as its lines; one that grows, or has just ended, keeps its room.
+  const atRest = useRef<{ logKey: string; ended: boolean } | null>(null);
+  if (props.ended !== undefined && atRest.current?.logKey !== props.logKey) atRest.current = { logKey: props.logKey, ended: props.ended };
+  const room = cssLength(props.height ?? '100%');
+  const lines = model.whole && model.total <= short && atRest.current?.ended ? Math.max(leastShown, model.total) : null;
   const digits = Math.max(3, String(model.total).length);
   const columns = useRef(0);
   if (!wrap) for (const { item } of rows) columns.current = Math.max(columns.current, item ? columnsOf(item.text) : 0);
@@ -194,7 +202,7 @@ export function LogView(props: LogViewProps) {
   }, [model]);
 
   return (
-    <section className={classes.log} style={{ height: props.height ?? '100%' }} aria-label={t('log.label', { title })} onKeyDown={onKey}>
+    <section className={classes.log} style={{ height: room, maxHeight: lines === null ? undefined : heightOf(model, lines) }} aria-label={t('log.label', { title })} onKeyDown={onKey}>
       <header className={classes.head}>
         <bdi className={classes.title} title={title}>
           {title}
@@ -283,6 +291,15 @@ export function LogView(props: LogViewProps) {
       </p>
     </section>
   );
+}
+
+const cssLength = (length: number | string) => (typeof length === 'number' ? `${length}px` : length);
+
+/** Of the whole view around so many lines, wrapped ones as high as they are. */
+function heightOf(model: LogModel, lines: number): number {
+  let height = headHeight + 18; // a bar to scroll sideways has room
+  for (let line = 0; line < lines; line++) height += line < model.total ? model.scroller.heightOf(line) : rowHeight;
+  return height;
 }
 
 /** One search for as long as the log is the same. */

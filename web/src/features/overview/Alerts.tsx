@@ -142,7 +142,7 @@ function PressButton({ press }: { press: Exclude<Press, { kind: 'resume' }> }) {
       );
     case 'failed':
       return (
-        <Button component={Link} href="/tasks?state=failed" size="compact-xs" variant="default">
+        <Button component={Link} href="/tasks?state=bad" size="compact-xs" variant="default">
           {t('overview.show_all')}
         </Button>
       );

@@ -5,9 +5,9 @@ import { bytesOf, localText, nextMorning, throttleWord } from './devices/figures
 import { Loads } from './devices/loads';
 import { headline } from './headline';
 import { nextFree } from './nextFree';
-import { priorityWords, readPriority, wantOf, wantWords } from './queue/wants';
+import { priorityWords, readPriority, wantWords } from './queue/wants';
 import { roughly } from './Summary';
-import { device, lease, message, task } from './testing';
+import { device, lease, task } from './testing';
 
 const t = ((id: string, args?: Record<string, string | number>) => fill((english as Record<string, string>)[id] ?? id, args, 'en')) as Translate;
 const G = 2 ** 30;
@@ -47,21 +47,18 @@ test('the metric of a row is the loss, else what is being made better, else the 
   expect(headline({})).toBeNull();
 });
 
-test('what a task needs comes from its share and from the figures of its reason', () => {
-  const words = (share: string | null, id: string, args: Record<string, number>) => wantWords(wantOf({ share, reason: message(id, '', args) }), t);
-  expect(words(null, 'why.gpus_behind', { want: 2 })).toBe('2 GPUs');
-  expect(words(null, 'why.gpus_memory', { want: 1, memory: 24 * G })).toBe('1 GPU, ≥ 24 GiB');
-  expect(words(null, 'why.slots', { want: 1 })).toBe('1 slot');
-  expect(words(null, 'why.cores', { want: 8 })).toBe('8 cores');
-  expect(words(null, 'why.devices_out', { want: 3 })).toBe('3 devices');
-  expect(words('0.5:turns:3s', 'why.share', { want: 1 })).toBe('50 %, in turns');
-  expect(words('0.25', 'why.paused', {})).toBe('25 % of a device');
-});
-
-test('nothing is claimed of a task that does not say what it needs', () => {
-  expect(wantOf({ share: null, reason: message('why.held', '') })).toBeNull();
-  expect(wantOf({ share: null, reason: null })).toBeNull();
-  expect(wantWords(null, t)).toBe('');
+test('what a task needs is what it asked for, also while it is held or the queue is paused', () => {
+  const words = (devices: string, over: { share?: string; cores?: number; memory?: number } = {}, given: 'gpus' | 'slots' = 'gpus') =>
+    wantWords({ share: over.share ?? null, wants: { devices, cores: over.cores ?? 1, gpu_memory: over.memory ?? 0 } }, given, t);
+  expect(words('1')).toBe('1 GPU');
+  expect(words('2', { memory: 24 * G })).toBe('2 GPUs, ≥ 24 GiB');
+  expect(words('1-4')).toBe('1–4 GPUs');
+  expect(words('{1,2,4}')).toBe('1/2/4 GPUs');
+  expect(words('1', {}, 'slots')).toBe('1 slot');
+  expect(words('1-2', {}, 'slots')).toBe('1–2 slots');
+  expect(words('0', { cores: 8 })).toBe('8 cores');
+  expect(words('1', { share: '0.5:turns:3s' })).toBe('50 %, in turns');
+  expect(words('1', { share: '0.25:together', memory: 8 * G })).toBe('25 % of a device, ≥ 8 GiB');
 });
 
 test('a priority is a name where people gave it by name, and is read as it is typed', () => {

@@ -15,7 +15,8 @@ import { WordsProvider } from '@/lib/words';
 export function task(id: number, over: Partial<Task> = {}): Task {
   return {
     id, uid: `uid-${id}`, name: `task-${id}`, state: 'waiting', held: false, priority: 0, submitted_at: '2026-11-30T10:00:00.000Z', started_at: null, ended_at: null,
-    devices: [], share: null, frozen: false, attempt: null, progress: null, time_left_s: null, metrics: {}, reason: null, outcome: null, tags: [], ...over,
+    devices: [], share: null,
+    wants: { devices: '1', cores: 1, gpu_memory: 0 }, frozen: false, attempt: null, progress: null, time_left_s: null, metrics: {}, reason: null, outcome: null, tags: [], ...over,
   };
 }
 export const ended = (id: number, kind: 'succeeded' | 'failed', over: Partial<Task> = {}) =>

@@ -40,7 +40,7 @@ export function Front(props: { owner: string; refused: string | null }) {
           </Title>
         </Group>
         <Text>{t('front.open')}</Text>
-        <Code block fz="md" p="md">
+        <Code block fz="md" p="md" bd="1px solid var(--page-line)" bg="var(--page-surface)">
           trainyard open
         </Code>
         <Paper withBorder p="md" component="form" onSubmit={enter}>

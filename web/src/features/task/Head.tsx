@@ -47,7 +47,8 @@ export function Head(props: { task: TaskDetail; acts: Acts }) {
               {t('task.took')} <Since from={task.started_at} to={task.ended_at} />
             </li>
             <li>
-              {t('task.ended')} <Since from={task.ended_at} /> {t('task.ago')}
+              {t('task.ended')} <Since from={task.ended_at} />
+              {t('task.ago')}
             </li>
           </>
         )}

@@ -38,7 +38,8 @@ function Waiting(props: { task: TaskDetail; acts: Acts }) {
           </Button>
         )}
         <span className={classes.dim}>
-          {t('task.queued')} <Since from={task.submitted_at} /> {t('task.ago')}
+          {t('task.queued')} <Since from={task.submitted_at} />
+          {t('task.ago')}
         </span>
       </Group>
       {task.attempts.length > 0 && <Earlier attempts={task.attempts} />}

@@ -144,6 +144,15 @@ describe('the page of a running task', () => {
     await waitFor(() => expect(button('Stop now').disabled).toBe(false));
     expect(button('Clone').disabled).toBe(false);
   });
+  it('asks once for what is pressed ten times before the page is drawn again', async () => {
+    task = { ...base, state: 'waiting', devices: [], attempt: null, attempts: [] };
+    await open();
+    const hold = button('Hold');
+    await act(async () => {
+      for (let i = 0; i < 10; i++) hold.click();
+    });
+    await waitFor(() => expect(acts).toEqual([{ path: '/tasks/hold', body: { tasks: [12] } }]));
+  });
   it('shows a refusal as the sentence it is', async () => {
     task = { ...base, state: 'waiting', devices: [], attempt: null, attempts: [], reason: message('Waits for 2 GPUs.') };
     refuse = 'Task 12 is running; only a waiting task can be held.';

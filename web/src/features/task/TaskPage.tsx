@@ -33,7 +33,9 @@ export function TaskPage(props: { id: number }) {
   return (
     <Center h="40vh">
       <Stack align="center" gap="xs">
-        <Text>{detailOf(task.error, t('app.unreachable'))}</Text>
+        <Text component="h1" m={0} size="md" fw={400}>
+          {detailOf(task.error, t('app.unreachable'))}
+        </Text>
         {task.error instanceof ApiProblem && task.error.status === 404 ? (
           <Anchor component={Link} href="/tasks" size="sm">
             {t('task.to_tasks')}

@@ -1,6 +1,6 @@
 // Asks for acts on one task and knows which are still under way.
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import { act as ask, prioritise, taskQuery } from '@/features/tasks';
 import { detailOf, type TaskDetail } from '@/lib/api';
@@ -42,9 +42,12 @@ export function useActs(task: TaskDetail): Acts {
     if (pending && !waits) setPending(null);
   }, [pending, waits]);
 
+  // Presses may come faster than the page is drawn.
+  const busy = useRef(false);
   const run = (act: Act, priority?: number) => {
-    if (locked) return;
+    if (locked || busy.current) return;
     if (act === 'clone') return navigate(`/new?like=${task.id}`);
+    busy.current = true;
     setSaid('');
     setSending(act);
     const call = act === 'first' ? prioritise({ tasks: [task.id], first: true }) : act === 'priority' ? prioritise({ tasks: [task.id], priority: priority ?? 0 }) : ask(act === 'kill' ? 'cancel' : act, [task.id]);
@@ -60,7 +63,10 @@ export function useActs(task: TaskDetail): Acts {
         if (live.getState().line !== 'live') void queries.invalidateQueries({ queryKey: taskQuery(task.id).queryKey });
       })
       .catch((error: unknown) => setSaid(detailOf(error, t('app.unreachable'))))
-      .finally(() => setSending(null));
+      .finally(() => {
+        busy.current = false;
+        setSending(null);
+      });
   };
   return { locked, said, run, hush: () => setSaid('') };
 }

@@ -1,10 +1,12 @@
 // What waits, in the order in which it starts, each with the reason why; the order is changed by dragging, keys or a menu.
 import { Button, Portal, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { memo, useCallback, useMemo, useRef, useState, type KeyboardEvent } from 'react';
 import { useLocation } from 'wouter';
 import { Section } from '@/components/Section';
+import { devicesQuery } from '@/features/devices';
 import { RowGrid, useActs, useTaskPages } from '@/features/tasks/list';
-import { detailOf, type Task } from '@/lib/api';
+import { detailOf, type Schemas, type Task } from '@/lib/api';
 import { useTopic } from '@/lib/useLive';
 import { useWords } from '@/lib/words';
 import { landing, placesOf } from './order';
@@ -13,10 +15,12 @@ import { QueueCells, QueueContext, QueueHead, type QueueDeeds } from './QueueCel
 import { useDrag } from './useDrag';
 import { useMover } from './useMover';
 import { usePause } from './usePause';
+import type { Given } from './wants';
 import classes from './Queue.module.css';
 
 const kRow = 52;
 const kNarrowRow = 86;
+const givenOf = ({ items }: Schemas['DeviceList']): Given => (items.some(({ kind }) => kind !== 'cpu') ? 'gpus' : 'slots');
 
 /** `total`: how many wait, held ones among them. */
 export const Queue = memo(function Queue(props: { total: number }) {
@@ -25,6 +29,7 @@ export const Queue = memo(function Queue(props: { total: number }) {
   const { refuse } = useActs();
   const list = useTaskPages({ state: 'waiting' });
   useTopic('queue', list.again, list.again);
+  const { data: given = 'slots' } = useQuery({ ...devicesQuery, select: givenOf });
   const mover = useMover(list, refuse);
   const [menu, setMenu] = useState<number | null>(null);
   const [priorityOf, setPriorityOf] = useState<Task | null>(null);
@@ -51,8 +56,8 @@ export const Queue = memo(function Queue(props: { total: number }) {
 
   const places = useMemo(() => placesOf(shown), [shown]);
   const deeds = useMemo<QueueDeeds>(
-    () => ({ places, last: shown.length - 1, moving: mover.moving, menu, openMenu: setMenu, beginDrag: begin, moveTo, setPriority: setPriorityOf }),
-    [places, shown.length, mover.moving, menu, begin, moveTo],
+    () => ({ places, last: shown.length - 1, given, moving: mover.moving, menu, openMenu: setMenu, beginDrag: begin, moveTo, setPriority: setPriorityOf }),
+    [places, shown.length, given, mover.moving, menu, begin, moveTo],
   );
   const onKey = useCallback(
     (event: KeyboardEvent, row: Task, index: number) => {

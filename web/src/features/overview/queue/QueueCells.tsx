@@ -8,13 +8,14 @@ import { StateBadge } from '@/components/StateBadge';
 import { TaskMenu, type CellsProps } from '@/features/tasks/list';
 import type { Task } from '@/lib/api';
 import { useWords } from '@/lib/words';
-import { priorityWords, wantOf, wantWords } from './wants';
+import { priorityWords, wantWords, type Given } from './wants';
 import classes from './Queue.module.css';
 
 export interface QueueDeeds {
   places: readonly (number | null)[];
   /** Number of the last row. */
   last: number;
+  given: Given;
   moving: ReadonlySet<number>;
   /** The task whose menu is open. */
   menu: number | null;
@@ -51,7 +52,7 @@ export const QueueCells = memo(function QueueCells({ row: task, index, tabIndex 
   const deeds = use(QueueContext)!;
   const place = deeds.places[index] ?? null;
   const moving = deeds.moving.has(task.id);
-  const wants = wantWords(wantOf(task), t);
+  const wants = wantWords(task, deeds.given, t);
   const reason = task.reason?.text ?? '';
   const isOpen = deeds.menu === task.id;
   return (
@@ -75,7 +76,7 @@ export const QueueCells = memo(function QueueCells({ row: task, index, tabIndex 
         {(task.held || task.state === 'preparing') && <StateBadge task={task} />}
       </span>
       <span role="gridcell" className={classes.wants} title={wants}>
-        {wants || <span aria-hidden>–</span>}
+        {wants}
       </span>
       <span role="gridcell" className={classes.priority} data-usual={task.priority === 0 || undefined}>
         {priorityWords(task.priority, t)}

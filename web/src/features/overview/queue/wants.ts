@@ -1,40 +1,33 @@
-// What a waiting task needs, as far as a list tells: its share, and the figures of the reason why it waits.
+// What a waiting task asked for, in a few words; priorities as people say them.
 import type { Task } from '@/lib/api';
 import type { Translate } from '@/lib/words';
 
-export interface Want {
-  count: number | null;
-  of: 'gpus' | 'slots' | 'cores' | 'devices';
-  /** Part of a device, 0 to 1; null: whole ones. */
-  share: number | null;
-  turns: boolean;
-  /** Bytes that the device must have. */
-  memory: number | null;
-}
+/** What this yard gives out: its devices have another name where none is a GPU. */
+export type Given = 'gpus' | 'slots';
 
-const number = (value: unknown) => (typeof value === 'number' && Number.isFinite(value) ? value : null);
-
-/** Null where nothing is known: a paused or held task does not say what it needs. */
-export function wantOf(task: Pick<Task, 'share' | 'reason'>): Want | null {
-  const [part, mode] = task.share?.split(':') ?? [];
-  const share = part === undefined ? null : Number(part);
-  const { id = '', args = {} } = task.reason ?? {};
-  const count = number(args.want);
-  const memory = number(args.memory);
-  if (count === null && share === null) return null;
-  const of = id.startsWith('why.cores') ? 'cores' : id.startsWith('why.slots') ? 'slots' : id.startsWith('why.gpus') || id === 'why.not_alone' ? 'gpus' : 'devices';
-  return { count, of, share: share !== null && share > 0 && share <= 1 ? share : null, turns: mode === 'turns', memory };
-}
-
-export function wantWords(want: Want | null, t: Translate): string {
-  if (!want) return '';
-  const { count, of, share, turns, memory } = want;
-  const words: string[] = [];
-  if (share !== null) words.push(turns ? t('overview.want_part_turns', { part: share * 100 }) : t('overview.want_part', { part: share * 100 }));
-  else if (count !== null)
-    words.push(of === 'gpus' ? t('overview.want_gpus', { count }) : of === 'slots' ? t('overview.want_slots', { count }) : of === 'cores' ? t('overview.want_cores', { count }) : t('overview.want_devices', { count }));
-  if (memory !== null) words.push(t('overview.want_memory', { memory }));
+/** "2 GPUs, ≥ 24 GiB", "1–4 GPUs", "50 %, in turns", "8 cores". */
+export function wantWords(task: Pick<Task, 'share' | 'wants'>, given: Given, t: Translate): string {
+  const { devices, cores, gpu_memory: memory } = task.wants;
+  const words = [devices === '0' ? t('overview.want_cores', { count: cores }) : (partWords(task.share, t) ?? countWords(devices, given, t))];
+  if (memory > 0) words.push(t('overview.want_memory', { memory }));
   return words.join(', ');
+}
+
+function partWords(share: string | null, t: Translate): string | null {
+  const [text, mode] = share?.split(':') ?? [];
+  const part = 100 * Number(text);
+  if (!(part > 0 && part <= 100)) return null;
+  return mode === 'turns' ? t('overview.want_part_turns', { part }) : t('overview.want_part', { part });
+}
+
+/** `devices` as it was asked for: 2, a range 1-4 or a choice {1,2,4}. */
+function countWords(devices: string, given: Given, t: Translate): string {
+  if (/^\d+$/.test(devices)) {
+    const count = Number(devices);
+    return given === 'gpus' ? t('overview.want_gpus', { count }) : t('overview.want_slots', { count });
+  }
+  const some = devices.replace('-', '–').replace(/[{}]/g, '').replaceAll(',', '/');
+  return given === 'gpus' ? t('overview.want_gpus_some', { some }) : t('overview.want_slots_some', { some });
 }
 
 /** "high" where people said high. */

@@ -15,6 +15,7 @@ export function FilterBar(props: { filters: Filters; tags: string[]; onChange: (
     waiting: t('tasks.state_waiting'),
     held: t('tasks.state_held'),
     ended: t('tasks.state_ended'),
+    bad: t('tasks.state_bad'),
     succeeded: t('tasks.state_succeeded'),
     failed: t('tasks.state_failed'),
     cancelled: t('tasks.state_cancelled'),

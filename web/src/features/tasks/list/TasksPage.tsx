@@ -9,7 +9,7 @@ import { useWords } from '@/lib/words';
 import { Acts } from './acts/Acts';
 import { BulkBar } from './BulkBar';
 import { FilterBar } from './FilterBar';
-import { hasState, named, readFilters, withLive, writeFilters, type Filters } from './filters';
+import { askedOf, hasState, named, readFilters, withLive, writeFilters, type Filters } from './filters';
 import { kNarrow, RowGrid } from './grid/RowGrid';
 import { SelectionContext, useSelection } from './selection';
 import { TaskCells, TaskHead } from './TaskCells';
@@ -22,7 +22,7 @@ export function TasksPage() {
   const [query, setQuery] = useSearchParams();
   const filters = useMemo(() => readFilters(query), [query]);
   const change = useCallback((part: Partial<Filters>) => setQuery((now) => writeFilters(now, part), { replace: true }), [setQuery]);
-  const { rows: listed, complete, loaded, error, refetch, again, more, see } = useTaskPages({ state: filters.state, tag: filters.tag });
+  const { rows: listed, complete, loaded, error, refetch, again, more, see } = useTaskPages({ state: askedOf(filters.state), tag: filters.tag });
   const running = useRunning().data?.items;
   useTopic('queue', again, again);
   const onEvents = useCallback(
@@ -37,6 +37,8 @@ export function TasksPage() {
 
   const current = useMemo(() => withLive(listed, running).filter((task) => hasState(task, filters.state)), [listed, running, filters.state]);
   const rows = useMemo(() => named(current, filters.name), [current, filters.name]);
+  // What is sifted here is not read to its end by itself: older ones are looked through on demand.
+  const sifted = filters.name !== '' || filters.state === 'bad';
   const selection = useSelection(rows);
   const most = useRoom();
 
@@ -81,9 +83,9 @@ export function TasksPage() {
                 most={most}
                 onOpen={(task) => go(`/tasks/${task.id}`)}
                 onKey={onKey}
-                onSee={filters.name ? undefined : see}
+                onSee={sifted ? undefined : see}
                 selected={selection.ids}
-                foot={complete ? undefined : filters.name ? <Older onMore={() => void more()} /> : t('overview.queue_more')}
+                foot={complete ? undefined : sifted ? <Older onMore={() => void more()} /> : t('overview.queue_more')}
               />
             ) : (
               <div className={classes.none}>
@@ -108,7 +110,7 @@ export function TasksPage() {
                 ) : (
                   <>
                     <Text size="sm">{t('tasks.none_found')}</Text>
-                    {filters.name && !complete && <Older onMore={() => void more()} />}
+                    {sifted && !complete && <Older onMore={() => void more()} />}
                     <Button size="xs" variant="default" onClick={() => change({ state: 'all', tag: '', name: '' })}>
                       {t('tasks.clear_filters')}
                     </Button>
@@ -139,7 +141,7 @@ const tagsOf = (rows: readonly Task[]) => [...new Set(rows.flatMap((task) => tas
 
 /** Height for the rows: what a window has left below the bars above them. */
 function useRoom() {
-  const room = () => Math.max(320, window.innerHeight - (window.matchMedia(kNarrow).matches ? 330 : 270));
+  const room = () => Math.max(320, window.innerHeight - (window.matchMedia(kNarrow).matches ? 360 : 270));
   const [most, setMost] = useState(room);
   useEffect(() => {
     const measure = () => setMost(room());

@@ -4,12 +4,13 @@ import { standingOf } from '@/components/StateBadge';
 import type { TasksAsked } from './useTaskPages';
 
 export interface Filters {
-  state: TasksAsked['state'];
+  /** `bad`: of those that ended, what should be looked at. */
+  state: TasksAsked['state'] | 'bad';
   tag: string;
   name: string;
 }
 
-export const states = ['all', 'running', 'waiting', 'held', 'ended', 'succeeded', 'failed', 'cancelled', 'timeout', 'preempted', 'lost'] as const;
+export const states = ['all', 'running', 'waiting', 'held', 'ended', 'bad', 'succeeded', 'failed', 'cancelled', 'timeout', 'preempted', 'lost'] as const;
 
 export function readFilters(query: URLSearchParams): Filters {
   const state = query.get('state') as Filters['state'] | null;
@@ -31,8 +32,13 @@ export function hasState(task: Task, state: Filters['state']): boolean {
   if (state === 'ended' || state === 'open') return (task.state === 'ended') === (state === 'ended');
   if (state === 'running') return task.state === 'running' || task.state === 'starting' || task.state === 'stopping';
   if (state === 'waiting') return task.state === 'waiting' || task.state === 'preparing';
-  return standingOf(task) === state;
+  const standing = standingOf(task);
+  if (state === 'bad') return standing === 'failed' || standing === 'timeout' || standing === 'lost';
+  return standing === state;
 }
+
+/** What the yard is asked for: it knows no `bad`. */
+export const askedOf = (state: Filters['state']): TasksAsked['state'] => (state === 'bad' ? 'ended' : state);
 
 /** Rows whose name, number or tag holds each word of the text, in any case. */
 export function named(rows: readonly Task[], text: string): readonly Task[] {
