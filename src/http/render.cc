@@ -222,29 +222,29 @@ json::object RenderTask(const TaskView& view, Language language) {
   if (view.time_left) left = std::chrono::duration<double>(*view.time_left).count();
   std::optional<int> attempt;
   if (task.attempts > 0) attempt = task.attempts;
-  return {{"id", task.id.value},
-          {"uid", task.uid.Text()},
-          {"name", Text(task.name)},
-          {"state", Name(task.state)},
-          {"held", task.held},
-          {"priority", task.priority},
-          {"submitted_at", FormatIso(task.submitted)},
-          {"started_at", TimeOrNull(view.attempt ? view.attempt->started : std::nullopt)},
-          {"ended_at", TimeOrNull(task.ended)},
-          {"devices", Strings(view.attempt ? view.attempt->devices : std::vector<std::string>{})},
-          {"share", TextOrNull(task.wish.share.Text())},
-          {"wants", json::object{{"devices", task.gpus.counts.empty() ? "1" : task.gpus.Text()},
-                                 {"cores", task.cpus},
-                                 {"gpu_memory", task.wish.memory}}},
-          {"frozen", view.frozen},
-          {"attempt", OrNull(attempt)},
-          {"progress", RenderProgress(view.progress)},
-          {"time_left_s", NumberOrNull(left)},
-          {"metrics", std::move(metrics)},
-          {"reason", RenderMessage(view.reason, language)},
-          // Of a task that waits for its retry the row keeps the outcome before; its attempts tell that.
-          {"outcome", RenderOutcome(IsEnded(task) ? task.outcome : std::nullopt, language)},
-          {"tags", Strings(task.tags)}};
+  return {
+      {"id", task.id.value},
+      {"uid", task.uid.Text()},
+      {"name", Text(task.name)},
+      {"state", Name(task.state)},
+      {"held", task.held},
+      {"priority", task.priority},
+      {"submitted_at", FormatIso(task.submitted)},
+      {"started_at", TimeOrNull(view.attempt ? view.attempt->started : std::nullopt)},
+      {"ended_at", TimeOrNull(task.ended)},
+      {"devices", Strings(view.attempt ? view.attempt->devices : std::vector<std::string>{})},
+      {"share", TextOrNull(task.wish.share.Text())},
+      {"wants",
+       json::object{{"devices", task.gpus.Text()}, {"cores", task.cpus}, {"gpu_memory", task.wish.memory}}},
+      {"frozen", view.frozen},
+      {"attempt", OrNull(attempt)},
+      {"progress", RenderProgress(view.progress)},
+      {"time_left_s", NumberOrNull(left)},
+      {"metrics", std::move(metrics)},
+      {"reason", RenderMessage(view.reason, language)},
+      // Of a task that waits for its retry the row keeps the outcome before; its attempts tell that.
+      {"outcome", RenderOutcome(IsEnded(task) ? task.outcome : std::nullopt, language)},
+      {"tags", Strings(task.tags)}};
 }
 
 void TakeLast(const std::optional<Attempt>& attempt, TaskView& view) {

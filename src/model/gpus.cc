@@ -68,7 +68,7 @@ Result<DeviceCounts> DeviceCounts::Parse(std::string_view text) {
 }
 
 std::string DeviceCounts::Text() const {
-  if (counts.empty()) return {};
+  if (counts.empty()) return "1";  // nothing said
   if (counts.size() == 1) return std::to_string(counts.front());
   if (counts.back() - counts.front() == static_cast<int>(counts.size()) - 1)
     return std::to_string(counts.front()) + "-" + std::to_string(counts.back());

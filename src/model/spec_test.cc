@@ -323,7 +323,7 @@ TEST(DeviceCounts, ReadTheGrammarAndWriteItBack) {
     EXPECT_EQ(counts->Text(), back);
     EXPECT_EQ(*DeviceCounts::Parse(counts->Text()), *counts);
   }
-  EXPECT_EQ(DeviceCounts{}.Text(), "");
+  EXPECT_EQ(DeviceCounts{}.Text(), "1");
 }
 
 TEST(DeviceCounts, OtherTextIsRefusedAndQuoted) {

@@ -165,6 +165,14 @@ describe('a y scale', () => {
 describe('ticks', () => {
   const labels = (from: number, to: number, most = 5) => yTicks(linearScale(from, to), most).map((tick) => tick.label);
 
+  it('are two at least, whatever small chart and odd range there is', () => {
+    expect(xTicks('step', linearScale(23, 437), 2, 'en').map((tick) => tick.label)).toEqual(['200', '400']);
+    expect(xTicks('step', linearScale(1, 552), 2, 'en').map((tick) => tick.label)).toEqual(['200', '400']);
+    expect(xTicks('step', linearScale(0, 2000), 2, 'en').map((tick) => tick.label)).toEqual(['0', '1000', '2000']);
+    for (let from = 0; from < 50; from++)
+      for (let to = from + 3; to < from + 900; to += 7) expect(xTicks('step', linearScale(from, to), 2, 'en').length, `${from} to ${to}`).toBeGreaterThanOrEqual(2);
+  });
+
   it('have as many digits as they need', () => {
     expect(labels(0, 1)).toEqual(['0', '0.2', '0.4', '0.6', '0.8', '1.0']);
     expect(labels(0.91, 0.93, 4)).toEqual(['0.910', '0.915', '0.920', '0.925', '0.930']);

@@ -33,8 +33,14 @@ function multiples(step: number, from: number, to: number): number[] {
 
 function linearTicks(scale: Scale, most: number, leastStep = 0): Tick[] {
   const span = Math.min((scale.to / 2 - scale.from / 2) * 2, Number.MAX_VALUE);
-  const step = niceStep(span, most, leastStep);
-  return multiples(step, scale.from, scale.to).map((value) => ({ place: scale.place(value), label: label(value, step) }));
+  let step = niceStep(span, most, leastStep);
+  let values = multiples(step, scale.from, scale.to);
+  // A wide step may miss the range, or hit it once, which tells nothing of the distance: 23 to 437 has no multiple of 500.
+  for (let tries = 0; values.length < 2 && tries < 2 && step / 2.5 >= leastStep; tries++) {
+    step = niceStep(step / 2.5, 1);
+    values = multiples(step, scale.from, scale.to);
+  }
+  return values.map((value) => ({ place: scale.place(value), label: label(value, step) }));
 }
 
 /** A number with as many digits as its step wants. */

@@ -1,12 +1,14 @@
 import { MantineProvider } from '@mantine/core';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { act, cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/react';
+import { act, cleanup, configure, fireEvent, render, screen, waitFor, within } from '@testing-library/react';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Live } from '@/lib/live';
 import { LiveProvider } from '@/lib/useLive';
 import { WordsProvider } from '@/lib/words';
 import catalogue from '@gen/en.json';
 import { NewTaskPage } from './NewTaskPage';
+
+configure({ asyncUtilTimeout: 5000 }); // the page asks after a pause, and machines that build are slow
 
 const message = (text: string) => ({ id: 'a.b', args: {}, text });
 const newest = {

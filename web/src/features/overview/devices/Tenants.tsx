@@ -42,7 +42,7 @@ function Lease({ lease }: { lease: Device['leases'][number] }) {
           <div className={classes.share} role="img" aria-label={`${t('overview.share_label', { name: lease.task_name })}: ${Math.round(part)} %`}>
             <div className={classes.part} data-frozen={lease.frozen || undefined} style={{ width: `${Math.min(100, part)}%` }} />
           </div>
-          <div className={classes.line}>
+          <div className={classes.line} data-facts>
             <span className={classes.words}>
               {lease.frozen ? `${Math.round(part)} % · ❄ ${t('overview.awaits_turn')}` : lease.mode === 'turns' ? t('overview.share_turns', { part }) : t('overview.share_together', { part })}
             </span>

@@ -141,7 +141,9 @@ const tagsOf = (rows: readonly Task[]) => [...new Set(rows.flatMap((task) => tas
 
 /** Height for the rows: what a window has left below the bars above them. */
 function useRoom() {
-  const room = () => Math.max(320, window.innerHeight - (window.matchMedia(kNarrow).matches ? 360 : 270));
+  // The filters take three lines on a phone, three on a small desk, one on a large.
+  const above = () => (window.matchMedia(kNarrow).matches ? 360 : window.matchMedia('(max-width: 68em)').matches ? 335 : 270);
+  const room = () => Math.max(320, window.innerHeight - above());
   const [most, setMost] = useState(room);
   useEffect(() => {
     const measure = () => setMost(room());

@@ -1,7 +1,7 @@
 // The menu of one task: three dots that turn into a loader while something asked for is under way.
 import { ActionIcon, Loader, Menu } from '@mantine/core';
 import { IconDots } from '@tabler/icons-react';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { Verb } from '@/features/tasks';
 import type { Task } from '@/lib/api';
@@ -22,19 +22,27 @@ export function TaskMenu(props: { task: Task; tabIndex?: number; before?: ReactN
   const { ask } = useActs();
   const { task } = props;
   const doing = usePending(taskKey(task.id), taskStanding(task));
+  const [own, setOwn] = useState(false);
+  const [wanted, setWanted] = useState(false); // once: a menu of its own in each of a thousand rows is what scrolling pays for
+  const opened = props.opened ?? own;
+  const change = (next: boolean) => {
+    setWanted(true);
+    setOwn(next);
+    props.onChange?.(next);
+  };
   if (doing)
     return (
       <span role="status" aria-label={`${task.name}: ${doingWord(doing, t)}`} title={doingWord(doing, t)}>
         <Loader size={16} aria-hidden />
       </span>
     );
+  const target = { variant: 'subtle', color: 'gray', size: 'md', tabIndex: props.tabIndex, 'aria-label': t('tasks.menu', { name: task.name }), children: <IconDots size={17} stroke={1.7} /> } as const;
+  if (!wanted && !opened) return <ActionIcon {...target} aria-haspopup="menu" aria-expanded={false} onClick={() => change(true)} />;
   const finals = verbs.filter((verb) => isFinal(verb) && applies(verb, task));
   return (
-    <Menu position="bottom-end" width={220} opened={props.opened} onChange={props.onChange} returnFocus withinPortal withInitialFocusPlaceholder={false}>
+    <Menu position="bottom-end" width={220} opened={opened} onChange={change} returnFocus withinPortal withInitialFocusPlaceholder={false}>
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" size="md" tabIndex={props.tabIndex} aria-label={t('tasks.menu', { name: task.name })}>
-          <IconDots size={17} stroke={1.7} />
-        </ActionIcon>
+        <ActionIcon {...target} />
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Item component={Link} href={`/tasks/${task.id}`}>
