@@ -1,31 +1,21 @@
 // The places of the page on the demo's trainings, in both languages and themes, on a desk and in a hand.
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { after, before, beforeEach, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { accessibilityFaults, demoYard, live, notLive, openBrowser, overflows, until, visit, words, Yard } from './yard.ts';
+import { accessibilityFaults, demoYard, live, openBrowser, overflows, visit, words, type Yard } from './yard.ts';
 
 let browser: Browser;
 let demo: Yard;
-let yard: Yard;
 before(async () => {
   browser = await openBrowser();
   demo = demoYard();
-  yard = new Yard();
-  yard.up('--devices', 'cpu:2');
 });
 after(async () => {
   await browser.close();
   demo.leave();
-  yard.leave();
 });
 
-beforeEach(() => yard.clear());
-
 const en = words.en;
-/** A sentence of the catalogue with its arguments. */
-const say = (id: string, args: Record<string, string | number> = {}) => en[id]!.replace(/\{([a-z_]+)[^}]*\}/g, (_, name: string) => String(args[name]));
 const ids = Object.keys(en);
 
 const looks = [
@@ -65,92 +55,6 @@ test('language and theme change in place, and are kept', async () => {
   await context.close();
 });
 
-test('a task is typed, previewed, queued, seen running, stopped and tried again', async () => {
-  const { page, context, watcher } = await visit(browser, yard, { place: '/new' });
-  watcher.expected.push(/422/);
-  await page.getByRole('textbox', { name: en['submit.command']! }).fill('for i in 1 2 3; do echo "epoch $i/3 loss=0.$i"; done; sleep 1000');
-  await page.getByRole('textbox', { name: en['submit.folder']! }).fill(yard.work);
-  await page.getByRole('textbox', { name: en['submit.name']! }).fill('typed');
-  await page.getByText(en['submit.plan_now']!, { exact: true }).waitFor();
-  await page.getByRole('textbox', { name: en['submit.command']! }).press('Control+Enter');
-  await page.waitForURL(/\/tasks\/\d+/);
-  const id = Number(/tasks\/(\d+)/.exec(page.url())![1]);
-  await page.getByText('epoch 3/3 loss=0.3').first().waitFor();
-  await page.getByRole('button', { name: en['task.act_stop']!, exact: true }).click();
-  await page.getByRole('dialog').getByRole('button', { name: en['task.act_stop']! }).click();
-  await until(() => yard.task(id).outcome?.kind === 'cancelled', 'the task is cancelled');
-  await page.getByText(en['state.cancelled']!).first().waitFor();
-  await page.getByRole('button', { name: en['task.act_retry']!, exact: true }).first().click();
-  await until(() => yard.task(id).attempts.length === 2, 'a second run');
-  await page.locator('[data-standing="running"]').first().waitFor();
-  yard.run(['cancel', String(id)]);
-  await page.getByText(en['state.cancelled']!).first().waitFor();
-  assert.deepEqual(watcher.faults, []);
-  await context.close();
-});
-
-test('what is wrong with a new task stands at its field', async () => {
-  const { page, context } = await visit(browser, yard, { place: '/new', expected: [/422/] });
-  await page.getByRole('textbox', { name: en['submit.command']! }).fill('echo hello');
-  await page.getByRole('textbox', { name: en['submit.folder']! }).fill('/no/such/folder');
-  await page.getByRole('textbox', { name: en['submit.devices']! }).fill('99');
-  const field = page.getByRole('textbox', { name: en['submit.devices']! });
-  await until(async () => (await field.getAttribute('aria-invalid')) === 'true', 'the field is marked');
-  await field.fill('1');
-  await until(async () => (await field.getAttribute('aria-invalid')) !== 'true', 'the mark goes');
-  await context.close();
-});
-
-test('a failed task opens on why it failed, with its last lines', async () => {
-  const script = join(yard.work, 'fails.py');
-  writeFileSync(script, 'import nothing_of_that_name\n');
-  const id = yard.submit('/usr/bin/python3', script);
-  await until(() => yard.task(id).state === 'ended', 'it fails');
-  const { page, context, watcher } = await visit(browser, yard, { place: `/tasks/${id}` });
-  await page.getByText(en['state.failed']!).first().waitFor();
-  await page.getByText('ModuleNotFoundError').first().waitFor();
-  await page.getByRole('button', { name: en['task.act_retry']!, exact: true }).first().waitFor();
-  assert.deepEqual(watcher.faults, []);
-  await context.close();
-});
-
-test('after kill -9 of the daemon the open page is right again by itself', async () => {
-  const id = yard.submit('-n', 'survivor', 'sh', '-c', 'i=0; while true; do i=$((i+1)); echo "step $i/100000 loss=0.5"; sleep 0.2; done');
-  const { page, context } = await visit(browser, yard, { place: `/tasks/${id}`, expected: [/ERR_CONNECTION_REFUSED|WebSocket connection|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|Failed to load resource/] });
-  await page.getByText(/step \d+\/100000/).first().waitFor();
-  yard.kill();
-  await notLive(page).waitFor();
-  yard.up('--devices', 'cpu:2');
-  await live(page);
-  const seen = await page.getByText(/step \d+\/100000/).last().innerText();
-  await until(async () => (await page.getByText(/step \d+\/100000/).last().innerText()) !== seen, 'the log goes on');
-  assert.equal(yard.task(id).attempts.length, 1);
-  await page.locator('[data-standing="running"]').first().waitFor();
-  yard.run(['cancel', String(id)]);
-  await page.getByText(en['state.cancelled']!).first().waitFor();
-  await context.close();
-});
-
-test('the queue is reordered by keyboard, paused and resumed, and the yard agrees', async () => {
-  const busy = [yard.submit('sleep', '1000'), yard.submit('sleep', '1000')];
-  const [first, second, third] = ['one', 'two', 'three'].map((name) => yard.submit('-n', name, 'sleep', '1000'));
-  const order = () => yard.json<{ items: { id: number; state: string }[] }>('ls').items.filter((task) => task.state === 'waiting').map((task) => task.id);
-  const { page, context, watcher } = await visit(browser, yard);
-  await page.getByRole('button', { name: /^Move three,/ }).focus();
-  await page.keyboard.press('Alt+ArrowUp');
-  await until(() => JSON.stringify(order()) === JSON.stringify([first, third, second]), 'three stands before two');
-  await page.getByRole('button', { name: en['overview.pause_label']! }).click();
-  await page.getByRole('button', { name: en['overview.resume_label']! }).last().waitFor();
-  yard.run(['cancel', ...busy.map(String)]);
-  await until(() => busy.every((id) => yard.task(id).state === 'ended'), 'the devices are free');
-  assert.equal(order().length, 3);
-  await page.getByRole('button', { name: en['overview.resume_label']! }).last().click();
-  await until(() => order().length === 1, 'two of them start');
-  assert.deepEqual(order(), [second]);
-  assert.deepEqual(watcher.faults, []);
-  await context.close();
-});
-
 test('zooming a curve asks the yard for that range, and the address keeps how it is looked at', async () => {
   const { page, context, watcher } = await visit(browser, demo, { place: '/tasks/1' });
   const plot = page.getByRole('group', { name: /loss/ }).first();
@@ -165,19 +69,6 @@ test('zooming a curve asks the yard for that range, and the address keeps how it
   await page.reload();
   await live(page);
   assert.match(page.url(), /log/);
-  assert.deepEqual(watcher.faults, []);
-  await context.close();
-});
-
-test('a device is held and released from its card', async () => {
-  const { page, context, watcher } = await visit(browser, yard);
-  await page.getByRole('button', { name: say('overview.device_menu', { device: 'cpu:0' }) }).click();
-  await page.getByRole('menuitem', { name: en['overview.hold_open']! }).click();
-  await until(() => yard.json<{ items: { label: string; state: string }[] }>('devices').items[0]!.state === 'held', 'it is held');
-  const head = page.getByRole('heading', { name: 'cpu:0' }).locator('..');
-  await head.getByText(en['overview.device_held']!).waitFor();
-  yard.run(['devices', 'release', 'cpu:0']);
-  await head.getByText(en['overview.device_held']!).waitFor({ state: 'hidden' });
   assert.deepEqual(watcher.faults, []);
   await context.close();
 });
