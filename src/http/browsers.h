@@ -1,9 +1,8 @@
 // Browsers knows which browsers are signed in: each by the hash of the token that its cookie carries, kept in
 // one file of the state folder so that no restart signs anybody out. Thirty days without use end it.
 //
-//   {"format":1,"instance":"7k2m9q4x1c","browsers":[
-//     {"hash":"<SHA-256 of the token,
-//     hex>","since":"2026-11-30T09:12:27.123Z","used":"2026-11-30T09:12:27.123Z"}]}
+//   {"format":1,"instance":"7k2m9q4x1c","browsers":[{"hash":"<SHA-256 of the token, hex>",
+//     "since":"2026-11-30T09:12:27.123Z","used":"2026-11-30T09:12:27.123Z"}]}
 //
 // A file that cannot be read, or is of another instance, signs nobody in; the next sign-in replaces it.
 #pragma once
