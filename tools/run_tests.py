@@ -180,6 +180,7 @@ def main():
         page(tally, quick)
         chaos(tally)
         gtests(build("dev", []), "sanitized", tally)
+    if "--threads" in sys.argv[1:]:
         gtests(build("tsan", ["store_test", "yard_test", "http_test"]), "threads", tally)
     if tally.broken:
         print("broken: " + ", ".join(tally.broken))
