@@ -1517,9 +1517,10 @@ TEST_P(LocalEngineTest, ALimitStopsWhomTheTaskSaidShouldHearIt) {
   order.time_limit = seconds(4);  // long enough for all three to be ready to hear it on a busy machine
   order.stop_signal = SIGUSR1;
   order.stop_target = StopTarget::kAll;
-  ASSERT_TRUE(WriteFileAt(AT_FDCWD, (home_ + "/end").c_str(), ""));
   const Ulid attempt = Launch(std::move(order));
   ASSERT_TRUE(Eventually([&] { return Content("heard").find("stranger") != std::string::npos; }));
+  // Only now: once the leader has ended the others are not waited for.
+  ASSERT_TRUE(WriteFileAt(AT_FDCWD, (home_ + "/end").c_str(), ""));
   const ExitRecord record = desk_->Wait<AttemptExited>(attempt)->record;
   EXPECT_EQ(record.stopped_by, ExitRecord::StoppedBy::kTimeLimit);
   EXPECT_NE(Content("heard").find("stranger"), std::string::npos);
