@@ -64,8 +64,10 @@ TEST_F(Browse, OpensNothingThroughALink) {
   EXPECT_EQ(ErrorOf("top/pipe"), ELOOP);
   EXPECT_EQ(ErrorOf("top/inner"), ELOOP);
   EXPECT_EQ(ErrorOf("top/none"), ENOENT);
-  for (const std::string path : {"top/../secret", "../secret", "/etc/passwd", "top//a", "top/./a", "top/", "",
-                                 ".", "top/..", std::string("top/a\0b", 7).c_str()}) {
+  const std::vector<std::string> paths = {
+      "top/../secret", "../secret", "/etc/passwd", "top//a", "top/./a",
+      "top/",          "",          ".",           "top/..", std::string("top/a\0b", 7)};
+  for (const std::string& path : paths) {
     EXPECT_NE(ErrorOf(path), 0) << path;
   }
 }
