@@ -15,6 +15,7 @@ struct StatePaths {
   std::string Log() const { return home + "/daemon.log"; }
   std::string DownMark() const { return home + "/down"; }  // `trainyard down` was asked: no autostart
   std::string StartOptions() const { return home + "/start.json"; }  // kept options of `up`
+  std::string Port() const { return home + "/port"; }  // the web page was served at, for the next start
   std::string Browsers() const { return home + "/browsers.json"; }   // who is signed in; hashes alone, 0600
   // What `trainyard open` gives a browser: it leads to the page with a code, whose SHA-256 begins the name.
   std::string Opener(const std::string& hash) const { return home + "/open-" + hash.substr(0, 16) + ".html"; }

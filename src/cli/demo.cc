@@ -1,4 +1,5 @@
 // trainyard demo: the main job on a yard of its own, which never touches the user's.
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <algorithm>
@@ -177,6 +178,7 @@ class Demo {
   }
 
   Result<int> Watch(Link& link, bool gpus) {
+    setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // minutes long: whoever reads it through a pipe reads along
     caller_.Say(msg::CliDemoIntro{.slice = kDemoSlice});
     std::vector<int64_t> ids;
     Result<json::array> trainings = DemoTrainings(gpus);

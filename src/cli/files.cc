@@ -12,14 +12,6 @@
 
 namespace ty {
 
-SysStatus ReplaceFile(const std::string& path, std::string_view content) {
-  std::string beside = path + "." + std::to_string(getpid());
-  SysStatus written = WriteFileAt(AT_FDCWD, beside.c_str(), content);
-  if (written && rename(beside.c_str(), path.c_str()) != 0) written = FailErrno();
-  if (!written) unlink(beside.c_str());
-  return written;
-}
-
 std::string CurrentFolder() {
   char here[PATH_MAX];
   if (!getcwd(here, sizeof here) || here[0] != '/') return {};

@@ -1,4 +1,4 @@
-// Small looks at files for the command line: paths, programs, files replaced whole.
+// Small looks at files for the command line: paths, programs.
 #pragma once
 
 #include <string>
@@ -8,9 +8,6 @@
 #include "posix/program.h"
 
 namespace ty {
-
-// Written beside and renamed into place, 0600.
-SysStatus ReplaceFile(const std::string& path, std::string_view content);
 
 // As the user sees the current folder: $PWD where it is true, so that links keep their names. Empty when it
 // is gone.

@@ -61,25 +61,28 @@ int RunForeground(const Caller& caller, const Invocation& invocation) {
   return code;
 }
 
-int PrintUp(Caller& caller, const Message& head) {
-  auto link = Link::Open(caller, Link::Need::kFind);
-  if (!link) return caller.Complain(link.error());
-  auto status = link->Get("/api/v1/status");
-  if (!status) return caller.Complain(status.error());
+void PrintUp(Caller& caller, const Message& head, const json::value& status) {
   if (caller.json) {
-    caller.Print(json::serialize(*status) + "\n");
-    return kDone;
+    caller.Print(json::serialize(status) + "\n");
+    return;
   }
   caller.Say(head);
-  PrintFacts(caller, *status);
-  return kDone;
+  PrintFacts(caller, status);
+}
+
+// Never starts a yard: that would be one with the options of the last time.
+Result<json::value> AskStatus(Caller& caller) {
+  auto link = Link::Open(caller, Link::Need::kThere);
+  if (!link) return Forward(link.error());
+  return link->Get("/api/v1/status");
 }
 
 // The yard runs already: the same options are fine, others would only count after it was down.
-int AlreadyUp(Caller& caller, const Invocation& invocation) {
+int AlreadyUp(Caller& caller, const Invocation& invocation, const json::value& status) {
+  ClearDownMark(caller.state);
+  PrintUp(caller, msg::CliUpAlready{}, status);
   StartOptions kept = KeptStartOptions(caller.state), wanted = Wanted(invocation, kept);
-  int printed = PrintUp(caller, msg::CliUpAlready{});
-  if (printed != kDone || wanted == kept) return printed;
+  if (wanted == kept) return kDone;
   caller.Complain({Code::kConflict, msg::CliUpOtherOptions{}, {}});
   return kFailed;
 }
@@ -93,18 +96,23 @@ Status SetBoot(Caller& caller, const Invocation& invocation) {
 }
 
 int Detached(Caller& caller, const Invocation& invocation) {
-  if (HttpLine::Open(caller.state.Socket())) {
-    ClearDownMark(caller.state);
-    return AlreadyUp(caller, invocation);
-  }
+  // A daemon that was just killed may still be met by a connection that nobody will answer.
+  auto found = AskStatus(caller);
+  if (found) return AlreadyUp(caller, invocation, *found);
+  if (HttpLine::Open(caller.state.Socket())) return caller.Complain(found.error());
   StartOptions wanted = Wanted(invocation, KeptStartOptions(caller.state));
   auto started = StartYard(caller, wanted);
   if (!started) return caller.Complain(started.error());
   ClearDownMark(caller.state);
-  if (!started->own) return AlreadyUp(caller, invocation);
-  if (SysStatus written = KeepStartOptions(caller.state, wanted); !written)
-    return KeepFailed(caller, written.error());
-  return PrintUp(caller, msg::CliUpNow{});
+  if (started->own) {
+    if (SysStatus written = KeepStartOptions(caller.state, wanted); !written)
+      return KeepFailed(caller, written.error());
+  }
+  auto status = AskStatus(caller);
+  if (!status) return caller.Complain(status.error());
+  if (!started->own) return AlreadyUp(caller, invocation, *status);
+  PrintUp(caller, msg::CliUpNow{}, *status);
+  return kDone;
 }
 
 int Up(Caller& caller, const Invocation& invocation) {

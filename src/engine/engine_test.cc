@@ -343,13 +343,11 @@ TEST_P(LocalEngineTest, CarriesAnEnvironmentOfTwoMegabytes) {
 
 TEST_P(LocalEngineTest, LeavesTheTaskNoDescriptorButTheStandardThree) {
   UniqueFd ours(::open("/dev/null", O_RDONLY));  // not close-on-exec
-  const Ulid attempt = LaunchScript("exec sleep 1000");
-  const std::string folder = "/proc/" + std::to_string(desk_->Wait<AttemptRunning>(attempt)->pid) + "/fd";
-  EXPECT_EQ(ListFolder(folder).value(), (std::vector<std::string>{"0", "1", "2"}));
-  EXPECT_EQ(ReadLinkAt(AT_FDCWD, (folder + "/0").c_str()).value(), "/dev/null");
-  for (const char* output : {"/1", "/2"}) {
-    EXPECT_EQ(ReadLinkAt(AT_FDCWD, (folder + output).c_str()).value(), Folder(attempt).paths().Log());
-  }
+  // The shell looks at itself once it runs: seen from outside, its loader may still hold a library open.
+  const Ulid attempt = LaunchScript("ls /proc/$$/fd; for i in 0 1 2; do readlink /proc/$$/fd/$i; done");
+  desk_->Wait<AttemptExited>(attempt);
+  const std::string log = Folder(attempt).paths().Log();
+  EXPECT_EQ(Log(attempt), "0\n1\n2\n/dev/null\n" + log + "\n" + log + "\n");
 }
 
 TEST_P(LocalEngineTest, LeavesTheTaskPlainSignalsASessionAndAUsualUmask) {

@@ -85,12 +85,8 @@ void Browsers::Keep() {
   }
   const std::string text =
       json::serialize(json::object{{"format", 1}, {"instance", instance_}, {"browsers", std::move(list)}});
-  const std::string beside = file_ + ".new";
-  ::unlink(beside.c_str());
-  SysStatus written = WriteNewFileAt(AT_FDCWD, beside.c_str(), text + "\n");
-  if (written && ::rename(beside.c_str(), file_.c_str()) != 0) written = FailErrno();
+  SysStatus written = ReplaceFile(file_, text + "\n");
   if (!written) {
-    ::unlink(beside.c_str());
     Log(file_ + " cannot be written (" + std::strerror(written.error()) +
         "): who signed in or out now is forgotten by the next start");
   }

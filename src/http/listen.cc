@@ -15,6 +15,7 @@
 #include "base/paths.h"
 #include "base/text.h"
 #include "msg/listen.h"
+#include "posix/files.h"
 
 namespace ty {
 
@@ -77,8 +78,10 @@ Result<ListenAddress> ParseListen(const std::string& text) {
   return Invalid(msg::ListenBad{.text = Printable(text)}, "listen");
 }
 
-Result<Bound> ListenTcp(const ListenAddress& address) {
+Result<Bound> ListenTcp(const ListenAddress& address, int kept) {
   Bound bound;
+  const bool ours_to_choose = address.search || address.port == 0;
+  if (ours_to_choose && kept != 0 && BindTcp(address, kept, bound) == 0) return bound;
   int fault = BindTcp(address, address.port, bound);
   for (int i = 1; fault == EADDRINUSE && address.search && i < kPortsTried; i++)
     fault = BindTcp(address, address.port + i, bound);
@@ -95,6 +98,17 @@ Result<Bound> ListenTcp(const ListenAddress& address) {
                                        .why = std::strerror(fault)},
                      "listen");
   }
+}
+
+int KeptPort(const std::string& home) {
+  const SysResult<std::string> text = ReadFile(StatePaths{home}.Port(), 64);
+  const std::optional<int64_t> port = text ? ParseInt(text->substr(0, text->find('\n'))) : std::nullopt;
+  return port && *port > 0 && *port <= 65535 ? static_cast<int>(*port) : 0;
+}
+
+// Without it the next start may choose another port, and no more.
+void KeepPort(const std::string& home, int port) {
+  if (KeptPort(home) != port) (void)ReplaceFile(StatePaths{home}.Port(), std::to_string(port) + "\n");
 }
 
 // The socket gets its mode before it has a name (Linux takes it from the unbound socket), inside a folder

@@ -23,7 +23,13 @@ struct Bound {
   UniqueFd fd;  // listens, non-blocking
   int port = 0;
 };
-Result<Bound> ListenTcp(const ListenAddress& address);
+// `kept` is the port of the last time, 0 when there was none: it is tried first where the port is ours to
+// choose (`search`, or port 0), so that an open page and a bookmark find the yard again.
+Result<Bound> ListenTcp(const ListenAddress& address, int kept = 0);
+
+// The port kept in `home`, 0 without one; and keeps `port` for the next start.
+int KeptPort(const std::string& home);
+void KeepPort(const std::string& home, int port);
 
 struct BoundSocket {
   UniqueFd fd;

@@ -514,8 +514,9 @@ Status Server::Engine::Open(const BackendMaker& make_backend) {
   if (settings_.listen != "none") {
     Result<ListenAddress> address = ParseListen(settings_.listen);
     if (!address) return Forward(address.error());
-    Result<Bound> bound = ListenTcp(*address);
+    Result<Bound> bound = ListenTcp(*address, KeptPort(settings_.home));
     if (!bound) return Forward(bound.error());
+    KeepPort(settings_.home, bound->port);
     const bool six = address->host.find(':') != std::string::npos;
     url_ = "http://" + (six ? "[" + address->host + "]" : address->host) + ":" + std::to_string(bound->port);
     tcp = std::move(*bound);

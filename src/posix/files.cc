@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -88,6 +89,14 @@ SysStatus WriteFileAt(int at, const char* path, std::string_view content, mode_t
   auto fd = OpenAt(at, path, O_WRONLY | O_CREAT | O_TRUNC, mode);
   if (!fd) return FailErrno(fd.error());
   return WriteAll(fd->get(), content);
+}
+
+SysStatus ReplaceFile(const std::string& path, std::string_view content, mode_t mode) {
+  const std::string beside = path + "." + std::to_string(::getpid());
+  SysStatus written = WriteFileAt(AT_FDCWD, beside.c_str(), content, mode);
+  if (written && ::rename(beside.c_str(), path.c_str()) != 0) written = FailErrno();
+  if (!written) ::unlink(beside.c_str());
+  return written;
 }
 
 SysStatus PokeFile(const std::string& path, std::string_view content) {

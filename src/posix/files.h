@@ -26,6 +26,9 @@ SysResult<std::string> ReadAllAt(int fd, size_t limit);
 SysStatus WriteNewFileAt(int at, const char* path, std::string_view content, mode_t mode = 0600);
 // Makes or replaces the content of a file in place.
 SysStatus WriteFileAt(int at, const char* path, std::string_view content, mode_t mode = 0600);
+// Writes the file whole beside its place and renames it there: a reader sees the old or the new one, never a
+// part, and neither does the next run of a process killed meanwhile.
+SysStatus ReplaceFile(const std::string& path, std::string_view content, mode_t mode = 0600);
 // One write to a file that is there already: control files of the kernel.
 SysStatus PokeFile(const std::string& path, std::string_view content);
 SysStatus WriteAll(int fd, std::string_view content);

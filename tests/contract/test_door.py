@@ -120,6 +120,17 @@ def test_browsers_stay_in_over_restarts_of_any_kind(tmp_path):
         yard.stop()
 
 
+def test_an_open_page_finds_the_yard_again_on_its_port():
+    yard = yards.Yard().start()  # on port 0: any that is free
+    try:
+        port = yard.port
+        yard.kill()
+        yard.start()
+        assert yard.port == port
+    finally:
+        yard.stop()
+
+
 def test_signing_out(yard):
     one, two, three = yard.sign_in(), yard.sign_in(), yard.sign_in()
     out = check("DELETE", "/api/v1/session", yard.far("DELETE", "/api/v1/session", b"", {**JSON, **one}))

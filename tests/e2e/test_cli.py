@@ -1,10 +1,12 @@
 """The command line against the real program, each test with a yard of its own, under a bare environment."""
+import contextlib
 import json
 import os
 import pty
 import re
 import select
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -126,6 +128,23 @@ def test_a_second_up_says_so_and_refuses_other_options(yard):
     assert "already" in yard("up", "--devices", "cpu:2").out
     answer = yard("up", "--devices", "cpu:1", code=1)
     assert "trainyard down" in answer.err
+
+
+def test_up_just_after_a_kill_starts_with_the_options_asked_for(down_yard):
+    os.makedirs(down_yard.home, mode=0o700, exist_ok=True)
+    path = os.path.join(down_yard.home, "sock")
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+    # What a client meets of a daemon being killed: a line that opens, and ends without an answer.
+    with socket.socket(socket.AF_UNIX) as dying:
+        dying.bind(path)
+        dying.listen()
+        up = down_yard.start("up", "--devices", "cpu:3", "--listen", "127.0.0.1:0")
+        line, _ = dying.accept()
+    line.close()
+    out, err = up.communicate(timeout=DEADLINE)
+    assert up.returncode == 0, err
+    assert len(down_yard.json("devices")["items"]) == 3
 
 
 # ---- Bad input: one sentence, the right code, nothing half-made
