@@ -390,6 +390,10 @@ TEST_F(ApiTest, ListsOpenTasksThenEndedOnesInPages) {
   EXPECT_EQ(ids(Get("/api/v1/tasks?state=open")), "4 5 ");
   EXPECT_EQ(ids(Get("/api/v1/tasks?state=succeeded")), "3 2 1 ");
   EXPECT_EQ(ids(Get("/api/v1/tasks?state=failed")), "");
+  EXPECT_EQ(ids(Get("/api/v1/tasks?state=bad")), "");
+  backend_.rows.tasks.at(TaskId{2}).task.outcome->kind = OutcomeKind::kTimeout;
+  EXPECT_EQ(ids(Get("/api/v1/tasks?state=bad")), "2 ");
+  EXPECT_EQ(ids(Get("/api/v1/tasks?state=succeeded")), "3 1 ");
 }
 
 TEST_F(ApiTest, MasksSecretsOfATask) {

@@ -55,7 +55,7 @@ Result<ListQuery> ReadListQuery(const Request& request, Time now) {
   Parameters parameters(request);
   ListQuery query;
   query.state = parameters.Choice("state", {"open", "ended", "all", "waiting", "held", "running", "succeeded",
-                                            "failed", "cancelled", "timeout", "preempted", "lost"});
+                                            "failed", "cancelled", "timeout", "preempted", "lost", "bad"});
   query.tag = parameters.Text("tag");
   query.limit = static_cast<int>(parameters.Number("limit", 1000, 1, 10000));
   query.after = parameters.Number("after", 0, 0, INT64_MAX);
@@ -64,14 +64,16 @@ Result<ListQuery> ReadListQuery(const Request& request, Time now) {
   if (parameters.error()) return Forward(*parameters.error());
 
   const std::string& state = query.state;
-  const std::optional<OutcomeKind> kind = ParseOutcomeKind(state);
+  std::vector<OutcomeKind> kinds;
+  if (state == "bad") kinds = {OutcomeKind::kFailed, OutcomeKind::kTimeout, OutcomeKind::kLost};
+  if (const auto kind = ParseOutcomeKind(state)) kinds = {*kind};
   const bool part_of_open = state == "open" || state == "waiting" || state == "held" || state == "running";
-  query.open = state != "ended" && !kind && query.before == 0;
+  query.open = state != "ended" && kinds.empty() && query.before == 0;
   query.ended = !part_of_open;
   if (state.empty() && !since) since = now - hours(24);
   query.filter.since = since;
   query.filter.tag = query.tag;
-  query.filter.kind = kind;
+  query.filter.kinds = std::move(kinds);
   query.filter.before = query.before;
   return query;
 }

@@ -84,7 +84,8 @@ class MapRows final : public Rows {
       const Task& task = it->second.task;
       const bool fits = IsEnded(task) && (filter.before == 0 || task.id.value < filter.before) &&
                         (!filter.since || *task.ended >= *filter.since) &&
-                        (!filter.kind || task.outcome->kind == *filter.kind) &&
+                        (filter.kinds.empty() || std::find(filter.kinds.begin(), filter.kinds.end(),
+                                                           task.outcome->kind) != filter.kinds.end()) &&
                         (filter.tag.empty() ||
                          std::find(task.tags.begin(), task.tags.end(), filter.tag) != task.tags.end());
       if (fits && static_cast<int>(list.size()) < filter.limit) list.push_back(task);

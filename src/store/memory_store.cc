@@ -313,7 +313,8 @@ Result<std::vector<Task>> MemoryLedger::ListEnded(const EndedFilter& filter) {
     const Task& task = entry.task;
     if (!IsEnded(task) || (filter.since && *task.ended < *filter.since)) continue;
     if (before && std::pair(*task.ended, id) >= *before) continue;
-    if (filter.kind && task.outcome->kind != *filter.kind) continue;
+    if (!filter.kinds.empty() && std::ranges::find(filter.kinds, task.outcome->kind) == filter.kinds.end())
+      continue;
     if (!filter.tag.empty() && std::ranges::find(task.tags, filter.tag) == task.tags.end()) continue;
     tasks.push_back(task);
   }

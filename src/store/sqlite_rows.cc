@@ -57,10 +57,11 @@ constexpr char kOpenTasks[] =
     "SELECT " TASK_COLUMNS " FROM task INDEXED BY task_open WHERE state <> 'ended' ORDER BY id";
 constexpr char kCountOpen[] = "SELECT count(*) FROM task INDEXED BY task_open WHERE state <> 'ended'";
 constexpr char kFindTask[] = "SELECT " TASK_COLUMNS " FROM task WHERE id = ?";
-constexpr char kEndedTasks[] = "SELECT " TASK_COLUMNS
-                               " FROM task INDEXED BY task_ended WHERE state = 'ended' AND ended >= ?1 "
-                               "AND (ended, id) < (?2, ?3) AND (?4 IS NULL OR outcome_kind = ?4) "
-                               "ORDER BY ended DESC, id DESC";
+constexpr char kEndedTasks[] =
+    "SELECT " TASK_COLUMNS
+    " FROM task INDEXED BY task_ended WHERE state = 'ended' AND ended >= ?1 "
+    "AND (ended, id) < (?2, ?3) AND (?4 IS NULL OR instr(?4, ' ' || outcome_kind || ' ')) "
+    "ORDER BY ended DESC, id DESC";
 #undef TASK_COLUMNS
 
 // The values of a task, for kInsertTask and, with two more, for kUpdateTask.
@@ -478,10 +479,11 @@ Result<std::vector<Task>> SqliteRows::ListEnded(const EndedFilter& filter) {
     before_ended = *ended;
   }
   const int64_t since = filter.since ? ToNanos(*filter.since) : std::numeric_limits<int64_t>::min();
-  const SqlValue kind = filter.kind ? SqlValue(Name(*filter.kind)) : SqlValue(nullptr);
+  std::string kinds = filter.kinds.empty() ? "" : " ";
+  for (const OutcomeKind kind : filter.kinds) kinds += std::string(Name(kind)) + " ";
   std::vector<Task> tasks;
-  Query query =
-      db_.Ask(kEndedTasks, {since, before_ended, filter.before == 0 ? kLatest : filter.before, kind});
+  Query query = db_.Ask(kEndedTasks, {since, before_ended, filter.before == 0 ? kLatest : filter.before,
+                                      kinds.empty() ? SqlValue(nullptr) : SqlValue(kinds)});
   while (static_cast<int>(tasks.size()) < filter.limit && query.Next()) {
     Result<Task> task = ReadTask(query);
     if (!task) return Forward(task.error());

@@ -103,9 +103,9 @@ struct TaskRecord {
 };
 
 struct EndedFilter {
-  std::optional<Time> since;  // ended at or after
-  std::string tag;            // empty: any
-  std::optional<OutcomeKind> kind;
+  std::optional<Time> since;       // ended at or after
+  std::string tag;                 // empty: any
+  std::vector<OutcomeKind> kinds;  // empty: any
   // Last task of the page before and its end; the id alone will do unless it was erased since. 0: none.
   int64_t before = 0;
   std::optional<Time> before_ended;

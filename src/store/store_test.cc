@@ -562,8 +562,9 @@ TEST_P(EndedTasks, AreListedTheLastToEndFirst) {
 TEST_P(EndedTasks, AreFilteredByTimeTagAndKind) {
   EXPECT_EQ(List({.since = kNoon + seconds(20)}), "3 1 4 ");
   EXPECT_EQ(List({.tag = "x"}), "1 2 ");
-  EXPECT_EQ(List({.kind = OutcomeKind::kFailed}), "2 ");
-  EXPECT_EQ(List({.tag = "y", .kind = OutcomeKind::kCancelled}), "4 ");
+  EXPECT_EQ(List({.kinds = {OutcomeKind::kFailed}}), "2 ");
+  EXPECT_EQ(List({.kinds = {OutcomeKind::kFailed, OutcomeKind::kCancelled, OutcomeKind::kLost}}), "4 2 ");
+  EXPECT_EQ(List({.tag = "y", .kinds = {OutcomeKind::kCancelled}}), "4 ");
   EXPECT_EQ(List({.tag = "z"}), "");
 }
 

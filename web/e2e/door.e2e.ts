@@ -85,6 +85,22 @@ test('through a tunnel with another port all of it works', async () => {
   server.close();
 });
 
+test('after an hour of sleep the page says what is true within seconds', async () => {
+  const { port, server, forget } = await tunnel(Number(new URL(yard.url).port));
+  const { page, context, watcher } = await visit(browser, yard, { origin: `http://localhost:${port}`, place: '/tasks' });
+  await page.clock.install();
+  await page.reload();
+  await live(page);
+  forget();
+  yard.run(['run', '-q', '-n', 'while-you-slept', 'true']);
+  await page.clock.fastForward('01:00:00');
+  await page.getByText('while-you-slept').waitFor();
+  await live(page);
+  assert.deepEqual(watcher.faults, []);
+  await context.close();
+  server.close();
+});
+
 test('a foreign Host is misdirected, a foreign Origin refused, the stream too', async () => {
   const { host } = new URL(yard.url);
   const { context } = await visit(browser, yard);

@@ -1,7 +1,7 @@
 // A yard of the test's own, driven through the real program under a bare environment, and a browser to look at it.
 import { spawn, spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import { existsSync, mkdtempSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, connect, type Server } from 'node:net';
+import { createServer, connect, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -157,16 +157,21 @@ export async function until<T>(look: () => T | Promise<T>, what: string): Promis
   }
 }
 
-/** Bytes through another port, as `ssh -L` does. */
-export async function tunnel(to: number): Promise<{ port: number; server: Server }> {
+/** Bytes through another port, as `ssh -L` does. `forget`: what is connected stays so and carries nothing any more, as after a sleep. */
+export async function tunnel(to: number): Promise<{ port: number; server: Server; forget: () => void }> {
+  const open: Socket[] = [];
   const server = createServer((near) => {
     const far = connect(to, '127.0.0.1');
     near.pipe(far).pipe(near);
+    open.push(near, far);
     near.on('error', () => far.destroy());
     far.on('error', () => near.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { port: (server.address() as { port: number }).port, server };
+  const forget = () => {
+    for (const end of open.splice(0)) end.unpipe().pause();
+  };
+  return { port: (server.address() as { port: number }).port, server, forget };
 }
 
 const axe = readFileSync(join(root, 'web/node_modules/axe-core/axe.min.js'), 'utf8');

@@ -9,7 +9,7 @@ import { useWords } from '@/lib/words';
 import { Acts } from './acts/Acts';
 import { BulkBar } from './BulkBar';
 import { FilterBar } from './FilterBar';
-import { askedOf, hasState, named, readFilters, withLive, writeFilters, type Filters } from './filters';
+import { hasState, named, readFilters, withLive, writeFilters, type Filters } from './filters';
 import { kNarrow, RowGrid } from './grid/RowGrid';
 import { SelectionContext, useSelection } from './selection';
 import { TaskCells, TaskHead } from './TaskCells';
@@ -22,7 +22,7 @@ export function TasksPage() {
   const [query, setQuery] = useSearchParams();
   const filters = useMemo(() => readFilters(query), [query]);
   const change = useCallback((part: Partial<Filters>) => setQuery((now) => writeFilters(now, part), { replace: true }), [setQuery]);
-  const { rows: listed, complete, loaded, error, refetch, again, more, see } = useTaskPages({ state: askedOf(filters.state), tag: filters.tag });
+  const { rows: listed, complete, loaded, error, refetch, again, more, see } = useTaskPages({ state: filters.state, tag: filters.tag });
   const running = useRunning().data?.items;
   useTopic('queue', again, again);
   const onEvents = useCallback(
@@ -38,7 +38,7 @@ export function TasksPage() {
   const current = useMemo(() => withLive(listed, running).filter((task) => hasState(task, filters.state)), [listed, running, filters.state]);
   const rows = useMemo(() => named(current, filters.name), [current, filters.name]);
   // What is sifted here is not read to its end by itself: older ones are looked through on demand.
-  const sifted = filters.name !== '' || filters.state === 'bad';
+  const sifted = filters.name !== '';
   const selection = useSelection(rows);
   const most = useRoom();
 

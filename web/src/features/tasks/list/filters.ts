@@ -4,8 +4,7 @@ import { standingOf } from '@/components/StateBadge';
 import type { TasksAsked } from './useTaskPages';
 
 export interface Filters {
-  /** `bad`: of those that ended, what should be looked at. */
-  state: TasksAsked['state'] | 'bad';
+  state: TasksAsked['state'];
   tag: string;
   name: string;
 }
@@ -36,9 +35,6 @@ export function hasState(task: Task, state: Filters['state']): boolean {
   if (state === 'bad') return standing === 'failed' || standing === 'timeout' || standing === 'lost';
   return standing === state;
 }
-
-/** What the yard is asked for: it knows no `bad`. */
-export const askedOf = (state: Filters['state']): TasksAsked['state'] => (state === 'bad' ? 'ended' : state);
 
 /** Rows whose name, number or tag holds each word of the text, in any case. */
 export function named(rows: readonly Task[], text: string): readonly Task[] {

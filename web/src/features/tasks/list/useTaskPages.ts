@@ -5,7 +5,8 @@ import { answer, client, type Task } from '@/lib/api';
 import { extended, isStale, refreshed, reordered, rowsOf, type Cursor, type Pages, type View } from './pages';
 
 export interface TasksAsked {
-  state: 'all' | 'open' | 'waiting' | 'held' | 'running' | 'ended' | 'succeeded' | 'failed' | 'cancelled' | 'timeout' | 'preempted' | 'lost';
+  /** `bad`: what should be looked at of those that ended. */
+  state: 'all' | 'open' | 'waiting' | 'held' | 'running' | 'ended' | 'succeeded' | 'failed' | 'cancelled' | 'timeout' | 'preempted' | 'lost' | 'bad';
   tag?: string;
 }
 
