@@ -35,7 +35,7 @@ class Tally:
             print(text[-12000:], flush=True)
 
 
-def run(command, log, environment=None, limit=1500, folder=ROOT):
+def run(command, log, environment=None, limit=3600, folder=ROOT):
     started = time.monotonic()
     with open(log, "wb") as file:
         try:

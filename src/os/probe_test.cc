@@ -469,6 +469,9 @@ class Sleeper {
     char byte;
     EXPECT_EQ(read(pipes[0], &byte, 1), 0);  // closed by the execve
     close(pipes[0]);
+    // A moment before its words and variables can be read.
+    const std::string words = "/proc/" + std::to_string(pid_) + "/cmdline";
+    while (ReadFile(words, 1 << 16).value_or("").empty()) usleep(1000);
   }
   ~Sleeper() {
     kill(pid_, SIGKILL);

@@ -10,6 +10,8 @@
 
 #include <vector>
 
+#include "posix/files.h"
+
 namespace ty {
 namespace {
 
@@ -136,6 +138,9 @@ TEST(ProcessFacts, ShowsHostileCommandsHarmlessAndShort) {
   char byte;
   EXPECT_EQ(read(pipes[0], &byte, 1), 0);
   close(pipes[0]);
+  // The pipe closes a moment before the words can be read.
+  const std::string words = "/proc/" + std::to_string(pid) + "/cmdline";
+  while (ReadFile(words, 1 << 16).value_or("").empty()) usleep(1000);
   ProcessFacts facts;
   DeviceProcess process;
   process.pid = pid;

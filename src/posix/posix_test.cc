@@ -34,6 +34,9 @@ struct Sleeper {
     pointers.push_back(nullptr);
     auto child = CloneChild(options, Begin, this);
     if (child) pid = child->pid;
+    // It goes on a moment before its variables can be read.
+    const std::string words = "/proc/" + std::to_string(pid) + "/cmdline";
+    while (pid > 0 && ReadFile(words, 1 << 16).value_or("").empty()) ::usleep(1000);
   }
   ~Sleeper() {
     if (pid <= 0) return;

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from yarding import BIN, DEADLINE
+from yarding import BIN, DEADLINE, until
 
 SHELLS = ["bash", "zsh", "fish"]
 START = {
@@ -95,6 +95,9 @@ def busy_yard(yard):
     os.mkdir(os.path.join(yard.work, "configs"))
     with open(os.path.join(yard.work, "t.yaml"), "w"):
         pass
+    # Offers wait a second at most. After its last order the store makes room for the next ones, which may take longer.
+    until(lambda: os.path.getsize(yard.home + "/yard.db-wal") >= 16 << 20)
+    yard("ls", "-a")
     return yard
 
 

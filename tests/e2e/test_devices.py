@@ -408,7 +408,7 @@ def test_a_driver_that_hangs_from_the_start_keeps_nobody_waiting_but_the_tasks_t
     yard.cards("hang nvmlInit")
     yard.up()
     # Nothing lets the driver go before all of these have answered.
-    assert probe(yard) == "hanging"
+    until(lambda: probe(yard) == "hanging")
     assert yard.json("ls")["items"] == [] and yard.json("status")["pid"]
     yard("run", "--wait", "-g", "0", "true")
     task = lasting(yard, "-g", "1")

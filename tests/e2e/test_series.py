@@ -20,7 +20,7 @@ step = 0
 while not os.path.exists("end"):
     trainyard.log({"loss": 1 / (1 + step), "acc": step}, step)
     step += 1
-    time.sleep(0.0005)
+    time.sleep(0.003)
 open("count", "w").write(str(step))
 """
 
@@ -30,7 +30,7 @@ step = 0
 while not os.path.exists("end"):
     step += 1
     print(f"step {step}/1000000 loss={step}.5", flush=True)
-    time.sleep(0.0005)
+    time.sleep(0.003)
 sys.stdout.write(f"step {step + 1}/1000000 loss={step + 1}.5")  # without its newline
 open("count", "w").write(str(step + 1))
 """

@@ -11,7 +11,7 @@ import uuid
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BIN = os.path.abspath(os.environ.get("TRAINYARD_BIN", os.path.join(ROOT, "build/release/bin/trainyard")))
-DEADLINE = 60  # of anything that is waited for; nothing is timed
+DEADLINE = 240  # of anything that is waited for; nothing is timed
 FAKE_NVML = os.path.join(os.path.dirname(os.path.dirname(BIN)), "impostors", "libfake-nvml.so")
 
 
