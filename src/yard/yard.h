@@ -94,8 +94,8 @@ class Yard {
     std::optional<ExitRecord> exit;  // it is over; the tail of its log is being read
     std::optional<Progress> progress;
     std::vector<std::pair<std::string, double>> metrics;
-    std::optional<std::pair<Time, double>> first_progress;  // for the rate
-    std::optional<std::pair<Time, double>> last_progress;
+    std::optional<Pace> pace;
+    Time paced;      // when its newest step was
     Time last_mark;  // of progress.mark
     bool marked = false;
     FailureClass previous = FailureClass::kNone;
