@@ -298,20 +298,24 @@ Status CheckDeviceMemory(const std::vector<DeviceRow>& devices, int want, int64_
 
 }  // namespace
 
-Status CheckFits(const std::vector<DeviceRow>& devices, int cores, int64_t memory, const TaskSpec& spec,
-                 bool complete) {
+std::vector<Error> FindMisfits(const std::vector<DeviceRow>& devices, int cores, int64_t memory,
+                               const TaskSpec& spec, bool complete) {
+  std::vector<Error> misfits;
+  auto note = [&](const Status& fits) {
+    if (!fits) misfits.push_back(fits.error());
+  };
   const int want = spec.gpus.Least();
   if (want > 0 && complete) {
-    if (Status count = CheckCount(devices, want); !count) return count;
-    if (Status fits = CheckDeviceMemory(devices, want, spec.wish.memory); !fits) return fits;
+    const Status count = CheckCount(devices, want);
+    note(count);
+    // Of too many at least one should be large enough.
+    if (!devices.empty()) note(CheckDeviceMemory(devices, count ? want : 1, spec.wish.memory));
   }
-  if (spec.cpus && *spec.cpus > cores) {
-    return Invalid(msg::SubmitTooManyCores{.want = *spec.cpus, .have = cores}, "/resources/cpus");
-  }
-  if (spec.memory && memory > 0 && *spec.memory > memory) {
-    return Invalid(msg::SubmitTooMuchMemory{.want = *spec.memory, .have = memory}, "/resources/memory");
-  }
-  return {};
+  if (spec.cpus && *spec.cpus > cores)
+    note(Invalid(msg::SubmitTooManyCores{.want = *spec.cpus, .have = cores}, "/resources/cpus"));
+  if (spec.memory && memory > 0 && *spec.memory > memory)
+    note(Invalid(msg::SubmitTooMuchMemory{.want = *spec.memory, .have = memory}, "/resources/memory"));
+  return misfits;
 }
 
 }  // namespace ty

@@ -503,8 +503,10 @@ TEST(Fits, RefusesWhatCanNeverRunNamingTheField) {
   auto check = [&](auto change) {
     TaskSpec spec;
     change(spec);
-    Status fits = CheckFits(devices, 16, int64_t{64} << 30, spec);
-    return fits ? std::string("fits") : fits.error().field + " " + fits.error().message.id;
+    std::string said;
+    for (const Error& misfit : FindMisfits(devices, 16, int64_t{64} << 30, spec))
+      said += (said.empty() ? "" : "; ") + misfit.field + " " + misfit.message.id;
+    return said.empty() ? "fits" : said;
   };
   EXPECT_EQ(check([](TaskSpec& s) { s.gpus.counts = {16}; }), "/resources/gpus submit.too_many_gpus");
   EXPECT_EQ(check([](TaskSpec& s) { s.gpus.counts = {8}; }), "fits");
@@ -512,6 +514,14 @@ TEST(Fits, RefusesWhatCanNeverRunNamingTheField) {
   EXPECT_EQ(check([](TaskSpec& s) { s.cpus = 17; }), "/resources/cpus submit.too_many_cores");
   EXPECT_EQ(check([](TaskSpec& s) { s.memory = int64_t{65} << 30; }),
             "/resources/memory submit.too_much_memory");
+  EXPECT_EQ(check([](TaskSpec& s) {
+              s.gpus.counts = {16};
+              s.cpus = 17;
+              s.memory = int64_t{65} << 30;
+            }),
+            "/resources/gpus submit.too_many_gpus; /resources/cpus submit.too_many_cores; "
+            "/resources/memory submit.too_much_memory")
+      << "all that is wrong at once";
   EXPECT_EQ(check([](TaskSpec&) {}), "fits");
   for (DeviceRow& device : devices) device.usable = false;
   EXPECT_EQ(check([](TaskSpec& s) { s.gpus.counts = {8}; }), "fits") << "a broken device may come back";
@@ -531,8 +541,9 @@ TEST(Fits, RefusesDeviceMemoryThatIsNotThere) {
     TaskSpec spec;
     spec.gpus.counts = {count};
     spec.wish.memory = gib << 30;
-    Status fits = CheckFits(devices, 16, 0, spec, complete);
-    return fits ? std::string("fits") : fits.error().field + " " + Describe(fits.error().message);
+    const std::vector<Error> misfits = FindMisfits(devices, 16, 0, spec, complete);
+    return misfits.empty() ? std::string("fits")
+                           : misfits.front().field + " " + Describe(misfits.front().message);
   };
   EXPECT_EQ(check(4, 24), "fits");
   EXPECT_EQ(check(1, 80), "fits");

@@ -126,6 +126,7 @@ class Yard {
 
   // submit.cc
   Result<Task> Admit(const Submit& submit, size_t index, TaskId first) const;
+  std::vector<Error> FaultsOf(const TaskSpec& spec, const Submit& submit) const;
   Result<std::optional<SubmitReceipt>> FindRepeat(const Submit& submit, const SubmitItem& item) const;
   Message DescribeLeases(const Task& task, const Attempt& attempt) const;
   std::optional<Decision> WouldStart(TaskId id) const;
