@@ -11,7 +11,9 @@ namespace ty {
 
 namespace {
 
-constexpr size_t kNamesShown = 4;
+// People read which tasks these are, not all that their names say: a place on the page has two lines.
+constexpr size_t kNamesShown = 3;
+constexpr size_t kLongestName = 28;  // in bytes, with the number before it
 
 std::string NameOf(const View& view, TaskId id) {
   return view.name ? view.name(id) : std::to_string(id.value);
@@ -21,9 +23,15 @@ std::string Names(const View& view, const std::vector<TaskId>& tasks) {
   std::string text;
   for (size_t i = 0; i < tasks.size() && i < kNamesShown; ++i) {
     if (i > 0) text += ", ";
-    text += NameOf(view, tasks[i]);
+    std::string name = NameOf(view, tasks[i]);
+    if (name.size() > kLongestName) {
+      size_t end = kLongestName - 1;
+      while ((static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) --end;  // within a letter
+      name = name.substr(0, end) + (name.back() == ')' ? "…)" : "…");
+    }
+    text += name;
   }
-  if (tasks.size() > kNamesShown) text += ", …";
+  if (tasks.size() > kNamesShown) text += ", … +" + std::to_string(tasks.size() - kNamesShown);
   return text;
 }
 
