@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "cli/besides.h"
 #include "posix/clocks.h"
 
 namespace ty {
@@ -104,6 +105,9 @@ int Caller::Complain(const Error& error) const {
   // A sentence that names its field already is not given it twice.
   bool named = field.empty() || words.find(field) != std::string::npos;
   PrintError("trainyard: " + (named ? "" : Printable(field) + ": ") + words + "\n");
+  for (const auto& [name, value] : error.message.args) {
+    if (name == kBesides) PrintError("trainyard: " + Printable(std::get<std::string>(value)) + "\n");
+  }
   return ExitCodeOf(error);
 }
 

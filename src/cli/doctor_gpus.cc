@@ -97,16 +97,31 @@ void AddProbe(const json::value& probe, int64_t gpus, std::vector<Finding>& find
   }
 }
 
+// What mends it before it is given back, as far as a command can.
+std::string MendOfQuarantine(const json::value& device, const std::string& release) {
+  const json::value* reason = At(device, "reason");
+  const std::string why = reason ? TextAt(*reason, "id") : std::string();
+  if (why == "device.unkillable") return {};  // it comes back with the end of that process
+  const std::string id = TextAt(device, "id");
+  const bool reset = why == "device.memory_held" || why == "device.ecc";
+  // A slice has no reset of its own.
+  if (!reset || !id.starts_with("GPU-")) return release;
+  return "sudo nvidia-smi --gpu-reset -i " + id + " && " + release;
+}
+
 void AddDevice(const json::value& device, bool probed, std::vector<Finding>& findings) {
   if (FlagAt(device, "usable")) return;
   std::string state = TextAt(device, "state"), label = LabelOf(device);
   Message text = ReasonOf(device, label + ": " + state);
+  const std::string release = "trainyard devices release " + ShellQuote(label);
   if (state == "quarantined")
-    findings.push_back({"device", Level::kBad, text, "trainyard devices release " + ShellQuote(label)});
+    findings.push_back({"device", Level::kBad, text, MendOfQuarantine(device, release)});
   else if (state == "lost")
     findings.push_back({"device", Level::kBad, text, kKernelSays});
   else if (state == "held")
-    findings.push_back({"device", Level::kNote, text, "trainyard devices release " + ShellQuote(label)});
+    findings.push_back({"device", Level::kNote, text, release});
+  else if (state == "foreign")
+    findings.push_back({"device", Level::kNote, text, release});
   else if (state != "unknown" || probed)  // what the probe cannot read has been told once
     findings.push_back({"device", Level::kNote, text});
 }

@@ -56,5 +56,29 @@ TEST(DoctorOnGpus, CardsOutOfServiceAreNamedWithTheWayBack) {
   EXPECT_EQ(findings[3].level, Level::kNote);
 }
 
+TEST(DoctorOnGpus, WhatIsToBeRunMendsWhatIsSaid) {
+  auto findings = FindingsOf(R"json({"probe": {"state": "good", "driver": "1", "cuda": "2"}, "items": [
+    {"id": "GPU-a", "kind": "gpu", "label": "GPU0", "usable": false, "state": "quarantined",
+     "reason": {"id": "device.memory_held", "text": "Held by nobody."}},
+    {"id": "GPU-b", "kind": "gpu", "label": "GPU1", "usable": false, "state": "quarantined",
+     "reason": {"id": "device.ecc", "text": "ECC."}},
+    {"id": "GPU-c", "kind": "gpu", "label": "GPU2", "usable": false, "state": "quarantined",
+     "reason": {"id": "device.xid", "text": "XID."}},
+    {"id": "GPU-d", "kind": "gpu", "label": "GPU3", "usable": false, "state": "quarantined",
+     "reason": {"id": "device.unkillable", "text": "Wait."}},
+    {"id": "MIG-e", "kind": "mig", "label": "GPU4:0", "usable": false, "state": "quarantined",
+     "reason": {"id": "device.memory_held", "text": "Held by nobody."}},
+    {"id": "GPU-f", "kind": "gpu", "label": "GPU5", "usable": false, "state": "foreign",
+     "reason": {"id": "device.foreign", "text": "Ann."}}]})json");
+  ASSERT_EQ(findings.size(), 7u);
+  EXPECT_EQ(findings[1].mend, "sudo nvidia-smi --gpu-reset -i GPU-a && trainyard devices release GPU0");
+  EXPECT_EQ(findings[2].mend, "sudo nvidia-smi --gpu-reset -i GPU-b && trainyard devices release GPU1");
+  EXPECT_EQ(findings[3].mend, "trainyard devices release GPU2");
+  EXPECT_EQ(findings[4].mend, "");
+  EXPECT_EQ(findings[5].mend, "trainyard devices release GPU4:0");
+  EXPECT_EQ(findings[6].mend, "trainyard devices release GPU5");
+  EXPECT_EQ(findings[6].level, Level::kNote);
+}
+
 }  // namespace
 }  // namespace ty

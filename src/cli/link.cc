@@ -7,6 +7,7 @@
 #include <boost/json.hpp>
 
 #include "cli/answer.h"
+#include "cli/besides.h"
 #include "cli/interrupt.h"
 #include "cli/start.h"
 #include "msg/cli.h"
@@ -55,13 +56,21 @@ Result<json::value> ParseAnswer(std::string_view text) {
 Error ErrorOfProblem(const json::value& problem) {
   std::string text = TextAt(problem, "detail");
   if (text.empty()) text = TextAt(problem, "title");
-  // A bulk says which line; why is told by the problem inside.
-  const json::array& causes = ItemsAt(problem, "errors");
-  if (!causes.empty()) text += " " + TextAt(causes.front(), "detail");
+  // A bulk says which line; why is told by the problems inside. Else the first of them is this one.
+  Error error;
+  std::vector<std::string> besides;
+  for (const json::value& cause : ItemsAt(problem, "errors")) besides.push_back(TextAt(cause, "detail"));
+  if (!besides.empty()) {
+    if (besides.front() != text) text += " " + besides.front();
+    besides.erase(besides.begin());
+  }
   // A yard without room on its disk is there and answers: another moment, not another place.
   const bool no_room = IntAt(problem, "status").value_or(0) == 507;
-  return {no_room ? Code::kConflict : CodeOf(TextAt(problem, "code")), msg::CliText{.text = text},
-          TextAt(problem, "field")};
+  error.code = no_room ? Code::kConflict : CodeOf(TextAt(problem, "code"));
+  error.field = TextAt(problem, "field");
+  error.message = msg::CliText{.text = text};
+  for (std::string& one : besides) error.message.args.emplace_back(kBesides, std::move(one));
+  return error;
 }
 
 Result<Link> Link::Open(Caller& caller, Need need) {

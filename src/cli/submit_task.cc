@@ -50,7 +50,7 @@ int SubmitTask(Caller& caller, const Invocation& invocation, const json::object&
   std::string body = json::serialize(task);
   HttpRequest request;
   request.method = "POST";
-  request.target = "/api/v1/tasks";
+  request.target = "/api/v1/tasks?looked=yes";  // at the folder and the program, with the words read
   request.body = body;
   // A daemon that dies between its commit and its answer must not get the task twice.
   request.headers.emplace_back("Idempotency-Key", Ulid::Make(WallClock()).Text());

@@ -312,6 +312,7 @@ int RunDaemon(const DaemonOptions& options) {
     inbox.Post(Ask{[](const Yard&) {}});  // wakes the loop
   };
   serving.web_folder = options.web_folder;
+  serving.basics = settings.basics;
   // Asked for seldom, and slow: a thread that is there from the first question on.
   std::unique_ptr<ErrandThread> doctor;
   serving.doctor = [&doctor, &options](Language language, std::function<void(std::string)> then) {

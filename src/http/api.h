@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "http/assets.h"
@@ -16,11 +17,13 @@
 #include "http/codes.h"
 #include "http/exchange.h"
 #include "http/gate.h"
+#include "model/draft.h"
 
 namespace ty {
 
 class Api;
 class LogShelf;
+class Scout;
 
 // One line a route, with who may use it; tests compare this with api/openapi.yaml.
 struct Route {
@@ -52,6 +55,9 @@ struct ApiSettings {
   // their own, so that a large file on its way holds up nobody who reads a log.
   using Desk = std::function<void(std::function<void()> job)>;
   Desk log_desk, file_desk;
+  // The variables of a task that brings none: where its program is looked for before it is queued. Nothing:
+  // nobody looks.
+  std::optional<Variables> basics;
 };
 
 struct FoundAttempt {
@@ -154,6 +160,11 @@ class Api {
   friend class BulkSubmit;
   friend class LogFollower;
 
+  // Whether folder and program are there: submit.cc.
+  void LookAhead(const TaskSpec& spec, std::function<void(std::vector<Error>)> then);
+  // With these faults, and those that the Yard sees besides.
+  void RefuseWhole(const CallPtr& call, Draft draft, std::unordered_map<TaskId, OutcomeKind> ended,
+                   std::vector<Error> more);
   // A file of the page; nothing when there is none.
   std::optional<Response> FindFile(const Request& request, const std::string& path) const;
   void GiveFile(const CallPtr& call, const std::string& path);
@@ -195,6 +206,7 @@ class Api {
   Codes codes_;
   std::map<std::string, std::shared_ptr<void>> openers_;  // by path; each goes with its timer
   Browsers browsers_;
+  std::unique_ptr<Scout> scout_;     // null: nobody looks
   std::unique_ptr<LogShelf> shelf_;  // used at the logs' desk alone
 };
 

@@ -49,6 +49,14 @@ void Call::Refuse(int status, const Error& error) {
   Answer(ProblemResponse(status, error, language()));
 }
 
+void Call::Refuse(const std::vector<Error>& errors) {
+  Response response;
+  response.status = StatusOf(errors.front());
+  response.type = "application/problem+json";
+  response.body = boost::json::serialize(RenderProblem(response.status, errors, language()));
+  Answer(std::move(response));
+}
+
 void Call::WhenGone(std::function<void()> act) {
   if (answered_) return;
   when_gone_ = std::move(act);

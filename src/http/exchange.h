@@ -84,6 +84,7 @@ class Call {
   void Answer(const boost::json::value& json, int status = 200);
   void Refuse(const Error& error);
   void Refuse(int status, const Error& error);
+  void Refuse(const std::vector<Error>& errors);  // of one kind, at least one
 
   // Somebody who waits may go away. `act` is called once then, and never after the answer.
   void WhenGone(std::function<void()> act);

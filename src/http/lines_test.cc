@@ -256,6 +256,36 @@ TEST_F(LinesTest, PreviewReadsATaskAsASubmitDoes) {
   EXPECT_EQ(Send("POST", "/api/v1/tasks/preview", R"({"command":[]})").status, 422);
 }
 
+TEST_F(LinesTest, ARefusalNamesAllThatIsWrongAndTheFirstOnTop) {
+  backend_.preview_answer.faults = {
+      {Code::kInvalid, {"submit.no_devices", {{"want", int64_t{1}}}}, "/resources/gpus"},
+      {Code::kInvalid, {"submit.no_python", {}}, "/name"}};
+  for (const char* path : {"/api/v1/tasks", "/api/v1/tasks/preview"}) {
+    const Response refused =
+        Send("POST", path, R"({"name":"12","command":["true"],"workdir":"/","limits":{"time":"abc"}})");
+    EXPECT_EQ(refused.status, 422);
+    EXPECT_EQ(refused.type, "application/problem+json");
+    const json::value problem = json::parse(refused.body);
+    EXPECT_EQ(problem.at("field").as_string(), "/name");
+    std::string fields;
+    for (const json::value& one : problem.at("errors").as_array()) {
+      fields += std::string(one.at("field").as_string()) + " ";
+      EXPECT_FALSE(one.at("detail").as_string().empty());
+    }
+    EXPECT_EQ(fields, "/name /limits/time /resources/gpus ") << "a field is blamed once";
+    EXPECT_EQ(problem.at("errors").at(0).at("detail"), problem.at("detail"));
+  }
+  EXPECT_TRUE(backend_.submits.empty());
+  EXPECT_TRUE(backend_.previews.back().faults_only);
+  const Response alone = Send("POST", "/api/v1/tasks/preview", R"({"command":["true"],"workdir":"/"})");
+  EXPECT_EQ(json::parse(alone.body).at("errors").as_array().size(), 2u)
+      << "the Yard's, of a task that reads well";
+  backend_.preview_answer.faults.resize(1);
+  const Response one = Send("POST", "/api/v1/tasks/preview", R"({"command":["true"],"workdir":"/"})");
+  EXPECT_EQ(one.status, 422);
+  EXPECT_EQ(json::parse(one.body).as_object().count("errors"), 0u) << "one fault needs no list";
+}
+
 TEST_F(LinesTest, ReadsWhereATaskIsMoved) {
   auto move = [&](const char* body) { return Send("POST", "/api/v1/tasks/priority", body).status; };
   EXPECT_EQ(move(R"({"tasks":[7],"after":12})"), 200);

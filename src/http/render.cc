@@ -196,6 +196,15 @@ json::object RenderProblem(int status, const Error& error, Language language) {
   return problem;
 }
 
+json::object RenderProblem(int status, const std::vector<Error>& errors, Language language) {
+  json::object problem = RenderProblem(status, errors.front(), language);
+  if (errors.size() < 2) return problem;
+  json::array all;
+  for (const Error& error : errors) all.push_back(RenderProblem(status, error, language));
+  problem["errors"] = std::move(all);
+  return problem;
+}
+
 Response ProblemResponse(int status, const Error& error, Language language) {
   Response response;
   response.status = status;

@@ -22,9 +22,11 @@ std::string_view StatusText(int status);
 
 // JSON must be UTF-8, whatever a script printed or a file is called: other bytes are made visible.
 boost::json::string ToJsonText(std::string_view bytes);
-boost::json::value RenderNumber(double number);  // NaN and infinities are texts
+boost::json::value RenderNumber(double number);                               // NaN and infinities are texts
 boost::json::value RenderMessage(const Message& message, Language language);  // null when empty
 boost::json::object RenderProblem(int status, const Error& error, Language language);
+// The first of them, with all of them in `errors` when there are several.
+boost::json::object RenderProblem(int status, const std::vector<Error>& errors, Language language);
 Response ProblemResponse(int status, const Error& error, Language language);
 
 boost::json::object RenderTask(const TaskView& view, Language language);  // an item of the list

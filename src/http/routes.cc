@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "http/api.h"
 #include "http/render.h"
+#include "http/scout.h"
 #include "ingest/log_shelf.h"
 #include "msg/api.h"
 #include "posix/files.h"
@@ -37,7 +38,7 @@ const std::vector<Route>& Routes() {
       {"POST", "/api/v1/devices/hold", Access::kSession, &Api::HoldDevices},
       {"POST", "/api/v1/devices/release", Access::kSession, &Api::ReleaseDevices},
       {"GET", "/api/v1/tasks", Access::kSession, &Api::ListTasks, "state tag limit after before since"},
-      {"POST", "/api/v1/tasks", Access::kSession, &Api::SubmitTask},
+      {"POST", "/api/v1/tasks", Access::kSession, &Api::SubmitTask, "looked"},
       {"POST", "/api/v1/tasks/bulk", Access::kSession, &Api::SubmitTasks, "", true},
       {"POST", "/api/v1/tasks/preview", Access::kSession, &Api::PreviewTask},
       {"POST", "/api/v1/tasks/cancel", Access::kSession, &Api::CancelTasks},
@@ -127,6 +128,7 @@ Api::Api(ApiSettings settings, Backend& backend, Loop& loop)
       backend_(backend),
       loop_(loop),
       browsers_(StatePaths{settings_.home}.Browsers(), settings_.instance),
+      scout_(settings_.basics ? std::make_unique<Scout>(loop) : nullptr),
       shelf_(std::make_unique<LogShelf>()) {
   // Those of codes that an earlier daemon minted.
   for (const std::string& name : ListFolder(settings_.home).value_or(std::vector<std::string>())) {

@@ -543,6 +543,7 @@ Status Server::Engine::Open(const BackendMaker& make_backend) {
   api.on_down = settings_.on_down;
   api.on_signed_out = [this](const std::string& browser) { live_->SignedOut(browser); };
   api.doctor = settings_.doctor;
+  api.basics = settings_.basics;
   api.gate.hosts = settings_.hosts;
   api.assets = EmbeddedAssets();
   api.web_folder = settings_.web_folder;

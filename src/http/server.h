@@ -27,6 +27,7 @@ struct ServerSettings {
       on_down;                // on the server's thread, once the answer has gone out: never calls Stop itself
   std::function<Time()> now;  // wall clock; the system's when empty
   std::function<void(Language, std::function<void(std::string)>)> doctor;  // as ApiSettings says
+  std::optional<Variables> basics;                                         // too
   int most_connections = 512;  // of each kind; fewer when the process may open few files
 };
 

@@ -9,8 +9,11 @@
 #include "base/text.h"
 #include "http/api.h"
 #include "http/body.h"
+#include "http/footing.h"
+#include "http/parameters.h"
 #include "http/reader.h"
 #include "http/render.h"
+#include "http/scout.h"
 #include "msg/api.h"
 #include "msg/submit.h"
 
@@ -104,17 +107,29 @@ Known LookUp(Rows& rows, const std::vector<std::string>& words, const std::strin
 }
 
 // Puts numbers in the place of names, so that ParseTaskSpec sees numbers alone.
-std::optional<Error> PutNumbers(json::value& task, const Known& known) {
+std::vector<Error> PutNumbers(json::value& task, const Known& known) {
+  std::vector<Error> unknown;
   size_t index = 0;
   for (json::value* word : FollowedIn(task)) {
     const std::string field = "/after/" + std::to_string(index++) + "/task";
     if (!word->is_string()) continue;
     auto found = known.words.find(ToString(word->as_string()));
     if (found == known.words.end()) continue;
-    if (!found->second) return Error{Code::kInvalid, found->second.error().message, field};
-    *word = found->second->value;
+    if (found->second) {
+      *word = found->second->value;
+    } else {
+      unknown.push_back(Error{Code::kInvalid, found->second.error().message, field});
+    }
   }
-  return std::nullopt;
+  return unknown;
+}
+
+Draft ReadDraft(json::value& task, const Known& known) {
+  std::vector<Error> faults = PutNumbers(task, known);
+  Draft draft = ReadTaskSpec(task);
+  AddFaults(faults, std::move(draft.faults));
+  draft.faults = std::move(faults);
+  return draft;
 }
 
 Result<std::string> ReadKey(const Request& request) {
@@ -141,16 +156,18 @@ void Api::SubmitTask(CallPtr call) {
     WriteCanonical(*task, canonical);
     hash = Sha256Hex(canonical);
   }
-  auto post = [this, call, task, key = *key, hash](Known known) {
-    if (known.trouble) return call->Refuse(*known.trouble);
-    if (std::optional<Error> error = PutNumbers(*task, known)) return call->Refuse(*error);
-    Result<TaskSpec> spec = ParseTaskSpec(*task);
-    if (!spec) return call->Refuse(spec.error());
+  Parameters parameters(call->request);
+  const bool looked = parameters.Choice("looked", {"yes", "no"}) == "yes";
+  if (parameters.error()) return call->Refuse(*parameters.error());
+
+  auto queue = [this, call, task, key = *key, hash](Draft draft, const Known& known) {
     Submit submit;
-    submit.items.push_back(SubmitItem{std::move(*spec), key, hash, {}});
-    submit.ended = std::move(known.ended);
-    submit.kept = std::move(known.kept);
-    submit.reply = [this, call](Result<std::vector<SubmitReceipt>> receipts) {
+    submit.items.push_back(SubmitItem{std::move(draft), key, hash, {}});
+    submit.ended = known.ended;
+    submit.kept = known.kept;
+    submit.reply = [this, call, task, ended = known.ended](Result<std::vector<SubmitReceipt>> receipts) {
+      if (!receipts && receipts.error().code == Code::kInvalid)
+        return RefuseWhole(call, ReadTaskSpec(*task), ended, {receipts.error()});
       if (!receipts) return call->Refuse(receipts.error());
       SubmitReceipt receipt = std::move(receipts->front());
       if (!receipt.repeated)
@@ -171,6 +188,19 @@ void Api::SubmitTask(CallPtr call) {
     FAIL_POINT("submit.received");
     backend_.Post(std::move(submit));
   };
+  auto post = [this, call, task, looked, queue](Known known) {
+    if (known.trouble) return call->Refuse(*known.trouble);
+    Draft draft = ReadDraft(*task, known);
+    // A repeated request is answered whatever has become of its folder.
+    if (draft.faults.empty() && (looked || scout_ == nullptr || !known.kept.empty()))
+      return queue(std::move(draft), known);
+    auto kept = std::make_shared<std::pair<Draft, Known>>(std::move(draft), std::move(known));
+    LookAhead(kept->first, [this, call, queue, kept](std::vector<Error> seen) {
+      auto& [draft, known] = *kept;
+      if (draft.faults.empty() && seen.empty()) return queue(std::move(draft), known);
+      RefuseWhole(call, std::move(draft), known.ended, std::move(seen));
+    });
+  };
 
   std::vector<std::string> words;
   for (const json::value* word : FollowedIn(*task)) words.push_back(WordOf(*word));
@@ -179,23 +209,46 @@ void Api::SubmitTask(CallPtr call) {
       backend_, [words, key = *key](Rows& rows) { return LookUp(rows, words, key); }, post);
 }
 
+void Api::LookAhead(const TaskSpec& spec, std::function<void(std::vector<Error>)> then) {
+  if (scout_ == nullptr) return then({});
+  scout_->Send([footing = FootingOf(spec, *settings_.basics)] { return LookAt(footing); }, std::move(then));
+}
+
+void Api::RefuseWhole(const CallPtr& call, Draft draft, std::unordered_map<TaskId, OutcomeKind> ended,
+                      std::vector<Error> more) {
+  Preview preview;
+  preview.faults_only = true;
+  preview.ended = std::move(ended);
+  preview.reply = [call, faults = std::move(draft.faults),
+                   more = std::move(more)](Result<PreviewAnswer> answer) mutable {
+    if (answer) AddFaults(faults, std::move(answer->faults));
+    AddFaults(faults, std::move(more));
+    call->Refuse(faults);
+  };
+  preview.spec = std::move(draft);
+  backend_.Post(std::move(preview));
+}
+
 void Api::PreviewTask(CallPtr call) {
   Result<json::value> parsed = ParseJson(call->request.body);
   if (!parsed) return call->Refuse(400, parsed.error());
   auto task = std::make_shared<json::value>(std::move(*parsed));
   auto post = [this, call, task](Known known) {
     if (known.trouble) return call->Refuse(*known.trouble);
-    if (std::optional<Error> error = PutNumbers(*task, known)) return call->Refuse(*error);
-    Result<TaskSpec> spec = ParseTaskSpec(*task);
-    if (!spec) return call->Refuse(spec.error());
-    Preview preview;
-    preview.spec = std::move(*spec);
-    preview.ended = std::move(known.ended);
-    preview.reply = [call](Result<PreviewAnswer> answer) {
-      if (!answer) return call->Refuse(answer.error());
-      call->Answer(RenderPreview(*answer, call->language()));
-    };
-    backend_.Post(std::move(preview));
+    auto draft = std::make_shared<Draft>(ReadDraft(*task, known));
+    LookAhead(*draft, [this, call, draft, ended = std::move(known.ended)](std::vector<Error> seen) {
+      if (!draft->faults.empty() || !seen.empty())
+        return RefuseWhole(call, std::move(*draft), ended, std::move(seen));
+      Preview preview;
+      preview.spec = std::move(*draft);
+      preview.ended = ended;
+      preview.reply = [call](Result<PreviewAnswer> answer) {
+        if (!answer) return call->Refuse(answer.error());
+        if (!answer->faults.empty()) return call->Refuse(answer->faults);
+        call->Answer(RenderPreview(*answer, call->language()));
+      };
+      backend_.Post(std::move(preview));
+    });
   };
   std::vector<std::string> words;
   for (const json::value* word : FollowedIn(*task)) words.push_back(WordOf(*word));
@@ -278,9 +331,9 @@ class BulkSubmit final : public BodySink, public std::enable_shared_from_this<Bu
       followers_.push_back(Follower{index, std::move(*task)});
       return;
     }
-    Result<TaskSpec> spec = ParseTaskSpec(*task);
-    if (!spec) return Refuse(lines_, spec.error());
-    items_[index].spec = std::move(*spec);
+    Draft draft = ReadTaskSpec(*task);
+    if (!draft.faults.empty()) return Refuse(lines_, std::move(draft.faults));
+    items_[index].spec = std::move(draft);
   }
 
   // The followers, some at a time so that others are served in between; then the Yard.
@@ -289,10 +342,9 @@ class BulkSubmit final : public BodySink, public std::enable_shared_from_this<Bu
     for (size_t i = from; i < to; i++) {
       Follower& follower = followers_[i];
       TakeOutLines(follower);
-      std::optional<Error> error = PutNumbers(follower.task, *known);
-      Result<TaskSpec> spec = error ? Result<TaskSpec>(Forward(*error)) : ParseTaskSpec(follower.task);
-      if (!spec) return Refuse(line_of_[follower.index], spec.error());
-      items_[follower.index].spec = std::move(*spec);
+      Draft draft = ReadDraft(follower.task, *known);
+      if (!draft.faults.empty()) return Refuse(line_of_[follower.index], std::move(draft.faults));
+      items_[follower.index].spec = std::move(draft);
       follower.task = nullptr;
     }
     if (to < followers_.size()) {
@@ -352,13 +404,18 @@ class BulkSubmit final : public BodySink, public std::enable_shared_from_this<Bu
     return std::nullopt;
   }
 
-  void Refuse(int64_t line, Error error) {
-    const int status = StatusOf(error);
+  void Refuse(int64_t line, Error error) { Refuse(line, std::vector<Error>{std::move(error)}); }
+  void Refuse(int64_t line, std::vector<Error> faults) {
+    const int status = StatusOf(faults.front());
     const std::string place = "/lines/" + std::to_string(line);
-    error.field = place + error.field;
     json::object problem = RenderProblem(
-        status, Error{error.code, msg::SubmitBulkRefused{.line = line}, place}, call_->language());
-    problem["errors"] = json::array{RenderProblem(status, error, call_->language())};
+        status, Error{faults.front().code, msg::SubmitBulkRefused{.line = line}, place}, call_->language());
+    json::array causes;
+    for (Error& fault : faults) {
+      fault.field = place + fault.field;
+      causes.push_back(RenderProblem(status, fault, call_->language()));
+    }
+    problem["errors"] = std::move(causes);
     Response response;
     response.status = status;
     response.type = "application/problem+json";

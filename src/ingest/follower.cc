@@ -18,11 +18,18 @@ constexpr int64_t kMostBacklog = 64 << 20;
 constexpr int64_t kBacklogKept = 4 << 20;
 constexpr int64_t kMostAtEnd = 16 << 20;
 constexpr size_t kMostMetrics = 1000;
+constexpr auto kJustStarted = seconds(5);
 constexpr double kLatestSecond = 1e11;  // the year 5138: what is later is no time
 
 int64_t NowMillis() {
   return std::chrono::duration_cast<milliseconds>(std::chrono::system_clock::now().time_since_epoch())
       .count();
+}
+
+// What a script says of the time is taken as far as it can be true.
+Time TimeOf(double second, Time now) {
+  if (second < 0 || second > std::chrono::duration<double>(now.time_since_epoch()).count()) return now;
+  return FromNanos(std::llround(second * 1e9));
 }
 
 }  // namespace
@@ -37,8 +44,25 @@ Follower::Follower(Followed followed, SeriesSink* sink)
   if (sink_ != nullptr) known_ = sink_->Begin(key(), followed_.started);
 }
 
+// A daemon that comes back finds minutes or days of work in the files and reads them in a moment.
+void Follower::FirstLook() {
+  looked_ = true;
+  if (read_ - followed_.started < kJustStarted) return;
+  old_log_ = WaitingInLog();
+  old_log_ += log_.offset();  // which a look may set
+  old_records_ = WaitingInMetrics();
+  old_records_ += metrics_file_.offset();
+  if (old_log_ > 0) log_times_.Load(followed_.log.substr(0, followed_.log.rfind('/')) + "/log.idx");
+}
+
+bool Follower::HasCaughtUp() const {
+  return log_.offset() >= old_log_ && metrics_file_.offset() >= old_records_;
+}
+
 bool Follower::Read(std::string& buffer) {
   bool more = false;
+  read_ = clock_.Now();
+  if (!looked_) FirstLook();
   if (const int64_t waiting = WaitingInLog(); waiting > 0) {
     if (waiting > kMostBacklog) SkipFlood(kMostBacklog);
     const std::string_view bytes = log_.Read(buffer);
@@ -68,13 +92,13 @@ bool Follower::Read(std::string& buffer) {
 // A file that shrank was begun anew: all in it is new.
 int64_t Follower::WaitingInLog() {
   const int64_t before = log_.offset(), waiting = log_.Waiting();
-  if (log_.offset() < before) place_.log = place_.pauses = known_.log = known_.pauses = 0;
+  if (log_.offset() < before) old_log_ = place_.log = place_.pauses = known_.log = known_.pauses = 0;
   return waiting;
 }
 int64_t Follower::WaitingInMetrics() {
   const int64_t before = metrics_file_.offset(), waiting = metrics_file_.Waiting();
   if (metrics_file_.offset() < before) {
-    place_.records = known_.records = 0;
+    old_records_ = place_.records = known_.records = 0;
     metric_lines_ = {};
   }
   return waiting;
@@ -101,15 +125,31 @@ void Follower::FeedLog(std::string_view bytes) {
   if (begin < known_.log) {
     const std::string_view known = bytes.substr(0, static_cast<size_t>(known_.log - begin));
     replaying_ = true;
-    terminal_.Feed(known);
+    FeedTimed(known, begin);
     for (int i = 0; begin + static_cast<int64_t>(known.size()) == known_.log && i < known_.pauses; ++i)
       terminal_.OfferIdle();
     replaying_ = false;
     bytes.remove_prefix(known.size());
     if (bytes.empty()) place_.pauses = known_.pauses;
   }
-  terminal_.Feed(bytes);
+  FeedTimed(bytes, log_.offset() - static_cast<int64_t>(bytes.size()));
   place_.log = log_.offset();
+}
+
+void Follower::FeedTimed(std::string_view bytes, int64_t begin) {
+  while (!bytes.empty()) {
+    size_t size = bytes.size();
+    at_ = read_;
+    if (begin < old_log_) {
+      const LogTimes::Piece* piece = log_times_.Find(begin);
+      at_.reset();
+      if (piece != nullptr) at_ = std::min(piece->at, read_);
+      size = std::min(size, static_cast<size_t>((piece != nullptr ? piece->end : old_log_) - begin));
+    }
+    terminal_.Feed(bytes.substr(0, size));
+    begin += static_cast<int64_t>(size);
+    bytes.remove_prefix(size);
+  }
 }
 
 void Follower::Idle() {
@@ -123,7 +163,10 @@ void Follower::LogLine(std::string_view line) {
   if (reading && reading->side) return;
   if (!reading && metrics_from_helper_) return;
   const std::vector<Metric> metrics = ReadMetrics(line, reading.has_value());
-  if (reading) progress_.See(*reading, !metrics.empty());
+  if (reading) {
+    progress_.See(*reading, !metrics.empty());
+    if (at_ && progress_.now()) track_.See(*at_, *progress_.now());
+  }
   // What the helper reports by name needs no guess from what is printed.
   if (metrics_from_helper_) return;
   for (const auto& [name, value] : metrics) {
@@ -145,7 +188,11 @@ void Follower::RecordLine(std::optional<std::string_view> line) {
   }
   for (const auto& [name, value] : record.metrics) SetMetric(name, value);
   KeepPoints(record);
-  if (record.progress) progress_.SeeHelper(std::move(*record.progress));
+  if (record.progress) {
+    progress_.SeeHelper(std::move(*record.progress));
+    const bool old = place_.records <= old_records_;
+    if (!old || record.time) track_.See(old ? TimeOf(*record.time, read_) : read_, *progress_.now());
+  }
   if (record.checkpoint) early_.push_back(std::move(*record.checkpoint));
 }
 
@@ -228,6 +275,12 @@ std::optional<Observation> Follower::Take() {
   }
   seen.checkpoints = std::move(checkpoints_);
   checkpoints_.clear();
+  // In the middle of old times nothing is told of the present.
+  if (HasCaughtUp() && (seen.progress || !paced_)) {
+    seen.pace = track_.Tell(clock_.Now());
+    paced_ = true;
+    news |= seen.pace.has_value();
+  }
   if (!news) return std::nullopt;
   return seen;
 }

@@ -12,8 +12,11 @@
 
 #include "ingest/file_tail.h"
 #include "ingest/ingest.h"
+#include "ingest/log_times.h"
 #include "ingest/progress_rule.h"
 #include "ingest/record_lines.h"
+#include "ingest/track.h"
+#include "os/clock.h"
 #include "wire/terminal.h"
 
 namespace ty {
@@ -38,7 +41,10 @@ class Follower {
  private:
   int64_t WaitingInLog();
   int64_t WaitingInMetrics();
+  void FirstLook();
   void FeedLog(std::string_view bytes);
+  void FeedTimed(std::string_view bytes, int64_t begin);
+  bool HasCaughtUp() const;
   void SkipFlood(int64_t most);
   void KeepLogPoint(const std::string& tag, double value);
   void KeepPoints(const Record& record);
@@ -56,6 +62,16 @@ class Follower {
 
   ProgressRule progress_;
   std::optional<Progress> reported_;
+
+  // What stood in the files when they were first looked at was written before, some of it long ago.
+  SystemClock clock_;
+  bool looked_ = false;
+  int64_t old_log_ = 0, old_records_ = 0;
+  LogTimes log_times_;
+  Time read_;               // when the piece at hand was
+  std::optional<Time> at_;  // when the log's piece at hand was written, as far as is known
+  Track track_;
+  bool paced_ = false;  // the pace was told
   std::map<std::string, double> metrics_;
   bool metrics_from_helper_ = false;
   bool metrics_new_ = false;

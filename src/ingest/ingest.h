@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "ingest/track.h"
 #include "model/task.h"
 #include "series/sink.h"
 
@@ -30,6 +31,7 @@ struct Followed {
 struct Observation {
   Ulid attempt;
   std::optional<Progress> progress;  // the newest
+  std::optional<Pace> pace;          // comes with it, or after it, when it can be told
   std::vector<std::pair<std::string, double>>
       metrics;                          // the newest value of each tag; NaN and infinities are data
   std::vector<Checkpoint> checkpoints;  // new ones, in order

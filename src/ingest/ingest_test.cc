@@ -21,6 +21,7 @@ class Ear {
   void Hear(Observation seen) {
     std::lock_guard lock(mutex_);
     if (seen.progress) progress_[seen.attempt] = *seen.progress;
+    if (seen.progress || seen.pace) pace_ = seen.pace;
     for (auto& [tag, value] : seen.metrics) metrics_[tag] = value;
     for (Checkpoint& checkpoint : seen.checkpoints) checkpoints_.push_back(checkpoint);
     unreadable_ = seen.unreadable;
@@ -35,6 +36,7 @@ class Ear {
 
   std::map<Ulid, Progress> progress_;
   std::map<std::string, double> metrics_;
+  std::optional<Pace> pace_;
   std::vector<Checkpoint> checkpoints_;
   int64_t unreadable_ = 0;
   int count_ = 0;
@@ -467,6 +469,79 @@ TEST_F(IngestTest, WhatIsNewInALongLogIsReadEvenWhenTheRestIsPassedOver) {
   ingest_->Follow(subject);
   Finish(subject);
   EXPECT_EQ(basket_.Told("loss"), (std::vector<std::string>{"1 1"}));
+}
+
+// ---- How fast it goes, told by a daemon that comes back
+
+// A record of log.idx: the log was `size` long `ago` before now.
+std::string IndexRecord(int64_t size, Duration ago) {
+  const int64_t record[2] = {size, ToNanos(std::chrono::system_clock::now() - ago)};
+  return std::string(reinterpret_cast<const char*>(record), sizeof record);
+}
+
+double SecondsPerUnit(const Pace& pace) {
+  return std::chrono::duration<double>(pace.took).count() / pace.done;
+}
+
+TEST_F(IngestTest, WorkOfBeforeARestartTakesTheTimeItTook) {
+  std::string log, index;
+  for (int i = 1; i <= 600; ++i) {
+    log += "\r" + std::to_string(i) + "/10000 [01:00<10:00, 1.00it/s] loss=0.5" + std::string(1000, ' ');
+    index += IndexRecord(static_cast<int64_t>(log.size()), seconds(10) * (600 - i) + minutes(3));
+  }
+  Write("log.idx", index);
+  Write("log", log);  // more than one piece
+  ASSERT_GT(log.size(), size_t{512} << 10);
+  const Followed subject = Subject();
+  ingest_->Follow(subject);
+  ear_.Await([&](Ear& ear) { return ear.progress_[subject.attempt].done == 600 && ear.pace_; });
+  EXPECT_NEAR(SecondsPerUnit(*ear_.pace_), 10, 0.5);
+  EXPECT_GT(ear_.pace_->age, minutes(2));  // nothing came since
+}
+
+TEST_F(IngestTest, TheHelpersRecordsBringTheirTimeAlong) {
+  const double now =
+      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  std::string records;
+  for (int i = 1; i <= 100; ++i) {
+    char line[200];
+    snprintf(line, sizeof line,
+             R"({"attempt":1,"time":%.3f,"progress":{"done":%d,"total":1000,"unit":"step"}})"
+             "\n",
+             now - 7 * (100 - i), i);
+    records += line;
+  }
+  Write("metrics.jsonl", records);
+  const Followed subject = Subject();
+  ingest_->Follow(subject);
+  ear_.Await([&](Ear& ear) { return ear.progress_[subject.attempt].done == 100 && ear.pace_; });
+  EXPECT_NEAR(SecondsPerUnit(*ear_.pace_), 7, 0.1);
+}
+
+TEST_F(IngestTest, ALogWithoutAnIndexTellsNoPaceOfWhatIsOld) {
+  std::string log;
+  for (int i = 1; i <= 600; ++i) log += "epoch " + std::to_string(i) + "/1000 loss=0.5\n";
+  Write("log", log);
+  const Followed subject = Subject();
+  ingest_->Follow(subject);
+  ear_.Await([&](Ear& ear) { return ear.progress_[subject.attempt].done == 600; });
+  EXPECT_EQ(ear_.pace_, std::nullopt);
+}
+
+TEST_F(IngestTest, TheIndexOfAVeryLongTrainingIsReadWhole) {
+  std::string log, index;
+  for (int i = 1; i <= 100; ++i) {
+    log += "epoch " + std::to_string(i) + "/1000 loss=0.5" + std::string(1000, '.') + "\n";
+    for (int k = 999; k >= 0; --k) {
+      index += IndexRecord(static_cast<int64_t>(log.size()) - k, seconds(1000 * (100 - i) + k));
+    }
+  }
+  Write("log.idx", IndexRecord(1 << 30, hours(100)) + index);  // begun anew once
+  Write("log", log);
+  const Followed subject = Subject();
+  ingest_->Follow(subject);
+  ear_.Await([&](Ear& ear) { return ear.progress_[subject.attempt].done == 100 && ear.pace_; });
+  EXPECT_NEAR(SecondsPerUnit(*ear_.pace_), 1000, 30);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // TaskSpec from JSON. Each setting has one reader; tables say which settings an object knows.
+#include <algorithm>
 #include <boost/json.hpp>
 #include <cmath>
 #include <cstdio>
@@ -6,6 +7,7 @@
 #include <span>
 
 #include "base/text.h"
+#include "model/draft.h"
 #include "model/place.h"
 #include "model/signals.h"
 #include "model/spec.h"
@@ -19,7 +21,7 @@ namespace json = boost::json;
 constexpr int64_t kMostWord = 128 * 1024 - 1;       // the kernel's MAX_ARG_STRLEN with its NUL
 constexpr int64_t kMostTogether = 2 * 1024 * 1024;  // a quarter of the usual 8 MiB stack
 
-using Read = Status (*)(const json::value&, const Place&, TaskSpec&);
+using Read = Status (*)(const json::value&, const Place&, Draft&);
 struct Setting {
   std::string_view name;
   Read read;
@@ -38,19 +40,38 @@ Status UnknownKey(std::string_view key, const Place& place, std::span<const Sett
   return Invalid(msg::SpecUnknownKeyAlone{.key = shown, .known = list}, field);
 }
 
+// Status of a group whose faults have been noted each by itself.
+Status Noted() {
+  return Invalid({});
+}
+
+bool IsNoted(const Error& error) {
+  return error.message.empty();
+}
+
+// Returns whether to read on: nobody reads a hundred sentences.
+bool Note(const Error& error, Draft& spec) {
+  constexpr size_t kMostFaults = 20;
+  if (!IsNoted(error)) spec.faults.push_back(error);
+  return spec.faults.size() < kMostFaults;
+}
+
 Status ReadSettings(const json::value& value, const Place& place, std::span<const Setting> known,
-                    TaskSpec& spec) {
+                    Draft& spec) {
   const json::object* object = value.if_object();
   if (!object) return Invalid(msg::SpecMustBeObject{.what = place.Words()}, place.Pointer());
+  Status all;
   for (const auto& [key, member] : *object) {
     std::string_view name = key;
     const Setting* setting = nullptr;
     for (const Setting& candidate : known)
       if (candidate.name == name) setting = &candidate;
-    if (!setting) return UnknownKey(name, place, known);
-    if (Status read = setting->read(member, place.In(name), spec); !read) return read;
+    Status read = setting ? setting->read(member, place.In(name), spec) : UnknownKey(name, place, known);
+    if (read) continue;
+    all = Noted();
+    if (!Note(read.error(), spec)) break;
   }
-  return {};
+  return all;
 }
 
 // Leaves: one kind of value each.
@@ -175,17 +196,22 @@ Status PutWhole(Target& target, const json::value& value, const Place& place, in
 
 // Runs `each` over a list, with the place of every element.
 template <class Each>
-Status ReadList(const json::value& value, const Place& place, Each each) {
+Status ReadList(const json::value& value, const Place& place, Draft& spec, Each each) {
   const json::array* list = value.if_array();
   if (!list) return Invalid(msg::SpecMustBeList{.what = place.Words()}, place.Pointer());
-  for (size_t i = 0; i < list->size(); ++i)
-    if (Status read = each((*list)[i], place.At(i)); !read) return read;
-  return {};
+  Status all;
+  for (size_t i = 0; i < list->size(); ++i) {
+    Status read = each((*list)[i], place.At(i));
+    if (read) continue;
+    all = Noted();
+    if (!Note(read.error(), spec)) break;
+  }
+  return all;
 }
 
 // Settings that need more than one line.
 
-Status ReadName(const json::value& value, const Place& place, TaskSpec& spec) {
+Status ReadName(const json::value& value, const Place& place, Draft& spec) {
   Result<std::string> name = Text(value, place);
   if (!name) return Forward(name.error());
   if (Status fine = CheckName(*name); !fine) return Invalid(fine.error().message, place.Pointer());
@@ -193,7 +219,7 @@ Status ReadName(const json::value& value, const Place& place, TaskSpec& spec) {
   return {};
 }
 
-Status ReadCommand(const json::value& value, const Place& place, TaskSpec& spec) {
+Status ReadCommand(const json::value& value, const Place& place, Draft& spec) {
   const json::array* words = value.if_array();
   if (!words) return Invalid(msg::SpecCommandList{.what = place.Words()}, place.Pointer());
   if (words->empty()) return Invalid(msg::SpecCommandEmpty{}, place.Pointer());
@@ -208,7 +234,7 @@ Status ReadCommand(const json::value& value, const Place& place, TaskSpec& spec)
   return {};
 }
 
-Status ReadGpus(const json::value& value, const Place& place, TaskSpec& spec) {
+Status ReadGpus(const json::value& value, const Place& place, Draft& spec) {
   std::string text;
   if (const json::string* said = value.if_string()) {
     text = *said;
@@ -237,7 +263,7 @@ Result<int64_t> Amount(const json::value& value, const Place& place) {
 // Below this little is left to remove between the head and the tail that stay.
 constexpr int64_t kLeastLog = 32 << 20;
 
-Status ReadLogLimit(const json::value& value, const Place& place, TaskSpec& spec) {
+Status ReadLogLimit(const json::value& value, const Place& place, Draft& spec) {
   Result<int64_t> bytes = Amount(value, place);
   if (!bytes) return Forward(bytes.error());
   if (*bytes < kLeastLog)
@@ -248,7 +274,7 @@ Status ReadLogLimit(const json::value& value, const Place& place, TaskSpec& spec
 }
 
 // Text, or a number as YAML files have it.
-Status ReadShare(const json::value& value, const Place& place, TaskSpec& spec) {
+Status ReadShare(const json::value& value, const Place& place, Draft& spec) {
   std::string text = Shown(value);
   if (const double* part = value.if_double()) {
     char digits[32];
@@ -261,21 +287,21 @@ Status ReadShare(const json::value& value, const Place& place, TaskSpec& spec) {
   return {};
 }
 
-Status ReadPriority(const json::value& value, const Place& place, TaskSpec& spec) {
+Status ReadPriority(const json::value& value, const Place& place, Draft& spec) {
   Result<int> priority = ParsePriority(Shown(value));
   if (!priority) return Invalid(priority.error().message, place.Pointer());
   spec.priority = *priority;
   return {};
 }
 
-Status ReadDependency(const json::value& value, const Place& place, TaskSpec& spec) {
+Status ReadDependency(const json::value& value, const Place& place, Draft& spec) {
   static constexpr Word<Dependency::On> kOn[] = {
       {"ok", Dependency::On::kOk}, {"fail", Dependency::On::kFail}, {"any", Dependency::On::kAny}};
   static constexpr Setting kSettings[] = {
       {"task", [](const json::value& v, const Place& p,
-                  TaskSpec& s) { return Put(s.after.back().task.value, Whole(v, p, 1, INT64_MAX)); }},
+                  Draft& s) { return Put(s.after.back().task.value, Whole(v, p, 1, INT64_MAX)); }},
       {"on", [](const json::value& v, const Place& p,
-                TaskSpec& s) { return Put(s.after.back().on, OneOf(v, p, kOn)); }},
+                Draft& s) { return Put(s.after.back().on, OneOf(v, p, kOn)); }},
   };
   spec.after.emplace_back();
   if (Status read = ReadSettings(value, place, kSettings, spec); !read) return read;
@@ -286,13 +312,13 @@ Status ReadDependency(const json::value& value, const Place& place, TaskSpec& sp
   return {};
 }
 
-Status ReadAfter(const json::value& value, const Place& place, TaskSpec& spec) {
+Status ReadAfter(const json::value& value, const Place& place, Draft& spec) {
   spec.after.clear();
-  return ReadList(value, place,
+  return ReadList(value, place, spec,
                   [&](const json::value& v, const Place& p) { return ReadDependency(v, p, spec); });
 }
 
-Status ReadBegin(const json::value& value, const Place& place, TaskSpec& spec) {
+Status ReadBegin(const json::value& value, const Place& place, Draft& spec) {
   const json::string* text = value.if_string();
   std::optional<Time> time = text ? ParseIso(*text) : std::nullopt;
   if (!time) return Invalid(msg::SpecTime{.what = place.Words(), .text = Shown(value)}, place.Pointer());
@@ -300,7 +326,7 @@ Status ReadBegin(const json::value& value, const Place& place, TaskSpec& spec) {
   return {};
 }
 
-Status ReadSignal(const json::value& value, const Place& place, TaskSpec& spec) {
+Status ReadSignal(const json::value& value, const Place& place, Draft& spec) {
   std::optional<int> signal;
   if (const json::string* name = value.if_string()) signal = ParseSignal(*name);
   if (std::optional<int64_t> number = Integer(value); number && *number >= 1 && *number <= 64)
@@ -310,9 +336,9 @@ Status ReadSignal(const json::value& value, const Place& place, TaskSpec& spec) 
   return {};
 }
 
-Status ReadTags(const json::value& value, const Place& place, TaskSpec& spec) {
+Status ReadTags(const json::value& value, const Place& place, Draft& spec) {
   spec.tags.clear();
-  return ReadList(value, place, [&](const json::value& v, const Place& p) -> Status {
+  return ReadList(value, place, spec, [&](const json::value& v, const Place& p) -> Status {
     Result<std::string> tag = Text(v, p);
     if (!tag) return Forward(tag.error());
     if (tag->empty()) return Invalid(msg::SpecTagEmpty{.what = p.Words()}, p.Pointer());
@@ -340,12 +366,12 @@ Status ReadVariables(const json::value& value, const Place& place, Variables& va
   return {};
 }
 
-Status ReadCodeFile(const json::value& value, const Place& place, TaskSpec& spec) {
+Status ReadCodeFile(const json::value& value, const Place& place, Draft& spec) {
   static constexpr Setting kSettings[] = {
       {"path", [](const json::value& v, const Place& p,
-                  TaskSpec& s) { return Put(s.code.files.back().first, AbsolutePath(v, p)); }},
+                  Draft& s) { return Put(s.code.files.back().first, AbsolutePath(v, p)); }},
       {"sha256",
-       [](const json::value& v, const Place& p, TaskSpec& s) -> Status {
+       [](const json::value& v, const Place& p, Draft& s) -> Status {
          Result<std::string> text = Text(v, p);
          if (!text || text->size() != 64 || text->find_first_not_of("0123456789abcdef") != std::string::npos)
            return Invalid(msg::SpecSha256{.what = p.Words()}, p.Pointer());
@@ -364,7 +390,7 @@ Status ReadCodeFile(const json::value& value, const Place& place, TaskSpec& spec
 }
 
 // As chmod and the shell write it: "0027".
-Status ReadUmask(const json::value& value, const Place& place, TaskSpec& spec) {
+Status ReadUmask(const json::value& value, const Place& place, Draft& spec) {
   Result<std::string> text = Text(value, place);
   const bool octal =
       text && !text->empty() && text->size() <= 4 && text->find_first_not_of("01234567") == std::string::npos;
@@ -391,63 +417,60 @@ constexpr Word<StopTarget> kTargets[] = {
 constexpr Setting kResources[] = {
     {"gpus", ReadGpus},
     {"cpus",
-     [](const json::value& v, const Place& p, TaskSpec& s) { return PutWhole(s.cpus, v, p, 1, kMostCpus); }},
-    {"memory", [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.memory, Amount(v, p)); }},
+     [](const json::value& v, const Place& p, Draft& s) { return PutWhole(s.cpus, v, p, 1, kMostCpus); }},
+    {"memory", [](const json::value& v, const Place& p, Draft& s) { return Put(s.memory, Amount(v, p)); }},
     {"share", ReadShare},
     {"gpu_memory",
-     [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.wish.memory, Amount(v, p)); }},
-    {"exclusive", [](const json::value& v, const Place& p,
-                     TaskSpec& s) { return Put(s.wish.exclusive, TrueOrFalse(v, p)); }},
+     [](const json::value& v, const Place& p, Draft& s) { return Put(s.wish.memory, Amount(v, p)); }},
+    {"exclusive",
+     [](const json::value& v, const Place& p, Draft& s) { return Put(s.wish.exclusive, TrueOrFalse(v, p)); }},
     {"gpu_ids",
-     [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.gpu_ids, OneOf(v, p, kGpuIds)); }},
+     [](const json::value& v, const Place& p, Draft& s) { return Put(s.gpu_ids, OneOf(v, p, kGpuIds)); }},
 };
 
 constexpr Setting kLimits[] = {
-    {"time",
-     [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.time_limit, Limit(v, p)); }},
-    {"idle",
-     [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.idle_limit, Limit(v, p)); }},
+    {"time", [](const json::value& v, const Place& p, Draft& s) { return Put(s.time_limit, Limit(v, p)); }},
+    {"idle", [](const json::value& v, const Place& p, Draft& s) { return Put(s.idle_limit, Limit(v, p)); }},
     {"log", ReadLogLimit},
 };
 
 constexpr Setting kRetry[] = {
     {"max", [](const json::value& v, const Place& p,
-               TaskSpec& s) { return PutWhole(s.retry.max, v, p, 0, kMostRetries); }},
-    {"on", [](const json::value& v, const Place& p,
-              TaskSpec& s) { return Put(s.retry.on, OneOf(v, p, kRetryOn)); }},
+               Draft& s) { return PutWhole(s.retry.max, v, p, 0, kMostRetries); }},
+    {"on",
+     [](const json::value& v, const Place& p, Draft& s) { return Put(s.retry.on, OneOf(v, p, kRetryOn)); }},
     {"delay",
-     [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.retry.delay, Length(v, p)); }},
+     [](const json::value& v, const Place& p, Draft& s) { return Put(s.retry.delay, Length(v, p)); }},
 };
 
 constexpr Setting kCheckpoint[] = {
-    {"resume", [](const json::value& v, const Place& p,
-                  TaskSpec& s) { return Put(s.resume_path, AbsolutePath(v, p)); }},
+    {"resume",
+     [](const json::value& v, const Place& p, Draft& s) { return Put(s.resume_path, AbsolutePath(v, p)); }},
     {"signal", ReadSignal},
     {"target", [](const json::value& v, const Place& p,
-                  TaskSpec& s) { return Put(s.stop_target, OneOf(v, p, kTargets)); }},
-    {"grace", [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.grace, Length(v, p)); }},
+                  Draft& s) { return Put(s.stop_target, OneOf(v, p, kTargets)); }},
+    {"grace", [](const json::value& v, const Place& p, Draft& s) { return Put(s.grace, Length(v, p)); }},
 };
 
 constexpr Setting kEnvironment[] = {
     {"variables",
-     [](const json::value& v, const Place& p, TaskSpec& s) { return ReadVariables(v, p, s.environment); }},
+     [](const json::value& v, const Place& p, Draft& s) { return ReadVariables(v, p, s.environment); }},
 };
 
 constexpr Setting kCode[] = {
     {"files",
-     [](const json::value& v, const Place& p, TaskSpec& s) {
+     [](const json::value& v, const Place& p, Draft& s) {
        s.code.files.clear();
-       return ReadList(v, p,
+       return ReadList(v, p, s,
                        [&](const json::value& file, const Place& at) { return ReadCodeFile(file, at, s); });
      }},
     {"repository",
-     [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.code.repository, Bytes(v, p)); }},
-    {"commit",
-     [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.code.commit, Text(v, p)); }},
+     [](const json::value& v, const Place& p, Draft& s) { return Put(s.code.repository, Bytes(v, p)); }},
+    {"commit", [](const json::value& v, const Place& p, Draft& s) { return Put(s.code.commit, Text(v, p)); }},
 };
 
 template <const auto& kTable>
-Status ReadGroup(const json::value& value, const Place& place, TaskSpec& spec) {
+Status ReadGroup(const json::value& value, const Place& place, Draft& spec) {
   return ReadSettings(value, place, kTable, spec);
 }
 
@@ -455,23 +478,22 @@ constexpr Setting kTask[] = {
     {"name", ReadName},
     {"command", ReadCommand},
     {"workdir",
-     [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.workdir, AbsolutePath(v, p)); }},
-    {"recipe", [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.recipe, Text(v, p)); }},
+     [](const json::value& v, const Place& p, Draft& s) { return Put(s.workdir, AbsolutePath(v, p)); }},
+    {"recipe", [](const json::value& v, const Place& p, Draft& s) { return Put(s.recipe, Text(v, p)); }},
     {"umask", ReadUmask},
     {"resources", ReadGroup<kResources>},
     {"priority", ReadPriority},
     {"after", ReadAfter},
     {"ranks",
-     [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.wish.ranks, TrueOrFalse(v, p)); }},
-    {"hold",
-     [](const json::value& v, const Place& p, TaskSpec& s) { return Put(s.hold, TrueOrFalse(v, p)); }},
+     [](const json::value& v, const Place& p, Draft& s) { return Put(s.wish.ranks, TrueOrFalse(v, p)); }},
+    {"hold", [](const json::value& v, const Place& p, Draft& s) { return Put(s.hold, TrueOrFalse(v, p)); }},
     {"begin", ReadBegin},
     {"limits", ReadGroup<kLimits>},
     {"retry", ReadGroup<kRetry>},
     {"checkpoint", ReadGroup<kCheckpoint>},
     {"tags", ReadTags},
     {"variables",
-     [](const json::value& v, const Place& p, TaskSpec& s) { return ReadVariables(v, p, s.variables); }},
+     [](const json::value& v, const Place& p, Draft& s) { return ReadVariables(v, p, s.variables); }},
     {"environment", ReadGroup<kEnvironment>},
     {"code", ReadGroup<kCode>},
 };
@@ -508,19 +530,53 @@ int64_t SizeForKernel(const TaskSpec& spec) {
   return static_cast<int64_t>(size);
 }
 
+bool HasFaultAt(const Draft& spec, std::string_view field) {
+  for (const Error& fault : spec.faults)
+    if (std::string_view(fault.field).starts_with(field)) return true;
+  return false;
+}
+
+// What the whole is asked for once its parts are known: nothing follows from a part that is wrong.
+void CheckWhole(Draft& spec) {
+  auto note = [&](const Status& fine) {
+    if (!fine) Note(fine.error(), spec);
+  };
+  if (spec.argv.empty() && !HasFaultAt(spec, "/command"))
+    note(Invalid(msg::SpecMissing{.what = "command"}, "/command"));
+  if (spec.workdir.empty() && !HasFaultAt(spec, "/workdir"))
+    note(Invalid(msg::SpecMissing{.what = "workdir"}, "/workdir"));
+  if (!HasFaultAt(spec, "/resources") && !HasFaultAt(spec, "/ranks")) note(CheckWish(spec));
+  const int64_t size = SizeForKernel(spec);
+  if (size > kMostTogether && !HasFaultAt(spec, "/command"))
+    note(Invalid(msg::SpecCommandTooLarge{.size = size}, "/command"));
+}
+
 }  // namespace
 
-Result<TaskSpec> ParseTaskSpec(const json::value& value) {
-  TaskSpec spec;
-  Place root;
-  if (!value.is_object()) return Invalid(msg::SpecNotAnObject{});
-  if (Status read = ReadSettings(value, root, kTask, spec); !read) return Forward(read.error());
-  if (spec.argv.empty()) return Invalid(msg::SpecMissing{.what = "command"}, "/command");
-  if (spec.workdir.empty()) return Invalid(msg::SpecMissing{.what = "workdir"}, "/workdir");
-  if (Status fine = CheckWish(spec); !fine) return Forward(fine.error());
-  if (int64_t size = SizeForKernel(spec); size > kMostTogether)
-    return Invalid(msg::SpecCommandTooLarge{.size = size}, "/command");
+Draft ReadTaskSpec(const json::value& value) {
+  Draft spec;
+  if (!value.is_object()) {
+    spec.faults.push_back(Invalid(msg::SpecNotAnObject{}).value());
+    return spec;
+  }
+  (void)ReadSettings(value, Place(), kTask, spec);
+  CheckWhole(spec);
   return spec;
+}
+
+Result<TaskSpec> ParseTaskSpec(const json::value& value) {
+  Draft spec = ReadTaskSpec(value);
+  if (!spec.faults.empty()) return Forward(spec.faults.front());
+  return TaskSpec(std::move(spec));
+}
+
+void AddFaults(std::vector<Error>& faults, std::vector<Error> more) {
+  const size_t said = faults.size();
+  for (Error& fault : more) {
+    const auto end = faults.begin() + static_cast<ptrdiff_t>(said);
+    if (std::none_of(faults.begin(), end, [&](const Error& one) { return one.field == fault.field; }))
+      faults.push_back(std::move(fault));
+  }
 }
 
 Result<std::string> WordFromJson(const json::value& value, std::string_view field) {

@@ -11,7 +11,9 @@ namespace ty {
 
 namespace {
 
-constexpr size_t kNamesShown = 4;
+// People read which tasks these are, not all that their names say: a place on the page has two lines.
+constexpr size_t kNamesShown = 3;
+constexpr size_t kLongestName = 28;  // in bytes, with the number before it
 
 std::string NameOf(const View& view, TaskId id) {
   return view.name ? view.name(id) : std::to_string(id.value);
@@ -21,9 +23,15 @@ std::string Names(const View& view, const std::vector<TaskId>& tasks) {
   std::string text;
   for (size_t i = 0; i < tasks.size() && i < kNamesShown; ++i) {
     if (i > 0) text += ", ";
-    text += NameOf(view, tasks[i]);
+    std::string name = NameOf(view, tasks[i]);
+    if (name.size() > kLongestName) {
+      size_t end = kLongestName - 1;
+      while ((static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) --end;  // within a letter
+      name = name.substr(0, end) + (name.back() == ')' ? "…)" : "…");
+    }
+    text += name;
   }
-  if (tasks.size() > kNamesShown) text += ", …";
+  if (tasks.size() > kNamesShown) text += ", … +" + std::to_string(tasks.size() - kNamesShown);
   return text;
 }
 
@@ -298,20 +306,24 @@ Status CheckDeviceMemory(const std::vector<DeviceRow>& devices, int want, int64_
 
 }  // namespace
 
-Status CheckFits(const std::vector<DeviceRow>& devices, int cores, int64_t memory, const TaskSpec& spec,
-                 bool complete) {
+std::vector<Error> FindMisfits(const std::vector<DeviceRow>& devices, int cores, int64_t memory,
+                               const TaskSpec& spec, bool complete) {
+  std::vector<Error> misfits;
+  auto note = [&](const Status& fits) {
+    if (!fits) misfits.push_back(fits.error());
+  };
   const int want = spec.gpus.Least();
   if (want > 0 && complete) {
-    if (Status count = CheckCount(devices, want); !count) return count;
-    if (Status fits = CheckDeviceMemory(devices, want, spec.wish.memory); !fits) return fits;
+    const Status count = CheckCount(devices, want);
+    note(count);
+    // Of too many at least one should be large enough.
+    if (!devices.empty()) note(CheckDeviceMemory(devices, count ? want : 1, spec.wish.memory));
   }
-  if (spec.cpus && *spec.cpus > cores) {
-    return Invalid(msg::SubmitTooManyCores{.want = *spec.cpus, .have = cores}, "/resources/cpus");
-  }
-  if (spec.memory && memory > 0 && *spec.memory > memory) {
-    return Invalid(msg::SubmitTooMuchMemory{.want = *spec.memory, .have = memory}, "/resources/memory");
-  }
-  return {};
+  if (spec.cpus && *spec.cpus > cores)
+    note(Invalid(msg::SubmitTooManyCores{.want = *spec.cpus, .have = cores}, "/resources/cpus"));
+  if (spec.memory && memory > 0 && *spec.memory > memory)
+    note(Invalid(msg::SubmitTooMuchMemory{.want = *spec.memory, .have = memory}, "/resources/memory"));
+  return misfits;
 }
 
 }  // namespace ty

@@ -84,9 +84,9 @@ struct OpenDependency {
 };
 Message Explain(const View& view, const Task& task, const std::vector<OpenDependency>& open, Time now);
 
-// Whether the request could ever be met here; the reason is the refusal at submit, its field as in the API.
+// Why the request could never be met here, each with its field as in the API; nothing when it could be.
 // `complete` false: nobody knows how many GPUs there are, so none is too many.
-Status CheckFits(const std::vector<DeviceRow>& devices, int cores, int64_t memory, const TaskSpec& spec,
-                 bool complete = true);
+std::vector<Error> FindMisfits(const std::vector<DeviceRow>& devices, int cores, int64_t memory,
+                               const TaskSpec& spec, bool complete = true);
 
 }  // namespace ty

@@ -222,7 +222,7 @@ TEST(Sharing, TwoHalvesGoOnOneDeviceAndAThirdWaits) {
   EXPECT_EQ(yard.Starts(), "a, b");
   EXPECT_EQ(yard.On("cpu:0"), "a 500, b 500");
   EXPECT_EQ(yard.Why("c"),
-            "why.share_room(share=0.1:turns, want=1, free=0, blocked=1, names=1 (a), 2 (b), ahead=0)");
+            "why.share_room(ahead=0, share=0.1:turns, want=1, free=0, blocked=1, names=1 (a), 2 (b))");
   yard.Finish("a");
   EXPECT_EQ(yard.Starts(), "c");
   yard.ExpectNothingElse();
@@ -246,7 +246,7 @@ TEST(Sharing, TheTwoWaysOfSharingDoNotMix) {
   Scenario yard("1xh200", "a: share 0.25", "b: share 0.25:turns");
   EXPECT_EQ(yard.Starts(), "a");
   EXPECT_EQ(yard.Why("b"),
-            "why.share_mode(share=0.25:turns, want=1, free=0, blocked=1, names=1 (a), ahead=0)");
+            "why.share_mode(ahead=0, share=0.25:turns, want=1, free=0, blocked=1, names=1 (a))");
   yard.Finish("a");
   EXPECT_EQ(yard.Starts(), "b");
 }
@@ -255,20 +255,20 @@ TEST(Sharing, AWholeDeviceIsNobodyElses) {
   Scenario yard("1xh200", "whole: 1 gpu, running", "part: share 0.1");
   EXPECT_EQ(yard.Starts(), "");
   EXPECT_EQ(yard.Why("part"),
-            "why.share_whole(share=0.1, want=1, free=0, blocked=1, names=1 (whole), ahead=0)");
+            "why.share_whole(ahead=0, share=0.1, want=1, free=0, blocked=1, names=1 (whole))");
   yard.Finish("whole");
   EXPECT_EQ(yard.Starts(), "part");
   yard.Add("again: 1 gpu");
   EXPECT_EQ(yard.Starts(), "");
-  EXPECT_EQ(yard.Why("again"), "why.gpus(want=1, free=0, held=1, holders=1, names=2 (part), missing=1)");
+  EXPECT_EQ(yard.Why("again"), "why.gpus(missing=1, want=1, free=0, held=1, holders=1, names=2 (part))");
 }
 
 TEST(Sharing, MemoryOfAllMustFit) {
   Scenario yard("1xh200 80G", "a: share 0.2, 50G", "b: share 0.2, 31G", "c: share 0.2, 14G", "d: share 0.2");
   EXPECT_EQ(yard.Starts(), "a, c, d") << "a part without a size is its part of the memory";
   EXPECT_EQ(yard.Why("b"),
-            "why.share_memory(share=0.2, want=1, memory=33285996544, free=0, blocked=1, "
-            "names=1 (a), 3 (c), 4 (d), ahead=0)");
+            "why.share_memory(ahead=0, share=0.2, want=1, memory=33285996544, free=0, blocked=1, names=1 "
+            "(a), 3 (c), 4 (d))");
   yard.Finish("a");
   EXPECT_EQ(yard.Starts(), "b");
 }
@@ -280,17 +280,17 @@ TEST(Sharing, APartOfSeveralDevicesTakesDistinctOnes) {
   EXPECT_EQ(yard.On("GPU1"), "two 500, three 500");
   EXPECT_EQ(yard.On("GPU2"), "three 500");
   yard.Add("four: 2 gpu, share 0.5");
-  EXPECT_EQ(yard.Why("four"),
-            "why.share_room(share=0.5, want=2, free=1, blocked=2, "
-            "names=1 (one), 2 (two), 3 (three), ahead=0)");
+  EXPECT_EQ(
+      yard.Why("four"),
+      "why.share_room(ahead=0, share=0.5, want=2, free=1, blocked=2, names=1 (one), 2 (two), 3 (three))");
 }
 
 TEST(Sharing, SaysAllThatIsInTheWay) {
   Scenario yard("4xh200", "whole: 1 gpu, running", "turns: share 0.9:turns, running",
                 "full: share 0.9, running", "want: 2 gpu, share 0.2");
   EXPECT_EQ(yard.Why("want"),
-            "why.share(share=0.2, want=2, free=1, whole=1, other=1, blocked=1, "
-            "names=1 (whole), 2 (turns), 3 (full), ahead=0)");
+            "why.share(ahead=0, share=0.2, want=2, free=1, whole=1, other=1, blocked=1, names=1 (whole), 2 "
+            "(turns), 3 (full))");
 }
 
 TEST(Sharing, OneThatMustBeAloneGetsAWholeDevice) {
@@ -345,8 +345,7 @@ TEST(MemoryFloor, IsMetOrWaitedForWhileOthersGoOn) {
                 "c: 1 gpu");
   EXPECT_EQ(yard.Starts(), "b, c");
   EXPECT_EQ(yard.Why("big"),
-            "why.gpus_memory(want=1, memory=42949672960, free=0, held=1, holders=1, "
-            "names=1 (a), missing=1)");
+            "why.gpus_memory(missing=1, want=1, memory=42949672960, free=0, held=1, holders=1, names=1 (a))");
   yard.Finish("a");
   EXPECT_EQ(yard.Starts(), "big");
   EXPECT_EQ(yard.Holds("big"), "GPU0");
@@ -397,8 +396,7 @@ TEST(Exclusive, WantsNobodyElseOnTheDevice) {
   EXPECT_EQ(yard.Holds("a"), "GPU1");
   EXPECT_EQ(yard.Holds("c"), "GPU0");
   EXPECT_EQ(yard.Why("b"),
-            "why.gpus_asked(want=1, asked=--exclusive, free=0, held=1, holders=1, "
-            "names=1 (a), missing=1)");
+            "why.gpus_asked(missing=1, want=1, asked=--exclusive, free=0, held=1, holders=1, names=1 (a))");
   yard.PutDesktopOn("GPU1");
   EXPECT_EQ(yard.Why("b"), "why.not_alone(want=1, usable=0, all=2)");
   yard.Add("d: 1 gpu, exclusive, 1536M");
@@ -433,8 +431,7 @@ TEST(Unusable, ItsTroubleIsTheReasonWhenNothingElseIsInTheWay) {
   EXPECT_EQ(yard.Why("wide"), "device.foreign()");
   EXPECT_EQ(yard.Why("big"), "device.foreign()");
   EXPECT_EQ(yard.Why("wider"),
-            "why.gpus_behind(want=3, free=1, held=1, holders=1, names=1 (a), missing=2, "
-            "ahead=1)")
+            "why.gpus_behind(missing=2, ahead=1, want=3, free=1, held=1, holders=1, names=1 (a))")
       << "it waits for a as well, and the card comes back by itself";
   yard.Trouble("GPU1", "device.quarantined", true);
   EXPECT_EQ(yard.Why("wider"), "why.devices_out(want=3, usable=2, all=3)");
@@ -464,14 +461,23 @@ TEST(Unusable, AMachineWhoseGpusNobodyKnowsGivesItsOwnReason) {
 TEST(Explain, NamesWhoHoldsTheDevicesAndWhatWouldFreeThem) {
   Scenario yard("2xh200", "train: 1 gpu, running", "big: 2 gpu", "bigger: 2 gpu");
   yard.Starts();
-  EXPECT_EQ(yard.Why("big"), "why.gpus(want=2, free=1, held=1, holders=1, names=1 (train), missing=1)");
+  EXPECT_EQ(yard.Why("big"), "why.gpus(missing=1, want=2, free=1, held=1, holders=1, names=1 (train))");
   EXPECT_EQ(yard.Why("bigger"),
-            "why.gpus_behind(want=2, free=1, held=1, holders=1, names=1 (train), missing=1, ahead=1)");
+            "why.gpus_behind(missing=1, ahead=1, want=2, free=1, held=1, holders=1, names=1 (train))");
 }
 
 TEST(Explain, SaysSlotsWhereDevicesAreCpuSlots) {
   Scenario yard("1xcpu", "train: 1 gpu, running", "next: 1 gpu");
   EXPECT_EQ(yard.Explained("next").id, "why.slots");
+}
+
+TEST(Explain, NamesThreeHoldersInFewLetters) {
+  const std::string name = "llama-7b-lora-r16-sweep-lr3e-4-seed41";
+  Scenario yard("5xcpu", (name + ": 1 gpu, running").c_str(), "b: 1 gpu, running", "c: 1 gpu, running",
+                "d: 1 gpu, running", "e: 1 gpu, running", "next: 1 gpu");
+  EXPECT_EQ(yard.Why("next"),
+            "why.slots(missing=1, want=1, free=0, held=5, holders=5, "
+            "names=1 (llama-7b-lora-r16-sweep-…), 2 (b), 3 (c), … +2)");
 }
 
 TEST(Explain, CountsCores) {
@@ -503,8 +509,10 @@ TEST(Fits, RefusesWhatCanNeverRunNamingTheField) {
   auto check = [&](auto change) {
     TaskSpec spec;
     change(spec);
-    Status fits = CheckFits(devices, 16, int64_t{64} << 30, spec);
-    return fits ? std::string("fits") : fits.error().field + " " + fits.error().message.id;
+    std::string said;
+    for (const Error& misfit : FindMisfits(devices, 16, int64_t{64} << 30, spec))
+      said += (said.empty() ? "" : "; ") + misfit.field + " " + misfit.message.id;
+    return said.empty() ? "fits" : said;
   };
   EXPECT_EQ(check([](TaskSpec& s) { s.gpus.counts = {16}; }), "/resources/gpus submit.too_many_gpus");
   EXPECT_EQ(check([](TaskSpec& s) { s.gpus.counts = {8}; }), "fits");
@@ -512,6 +520,14 @@ TEST(Fits, RefusesWhatCanNeverRunNamingTheField) {
   EXPECT_EQ(check([](TaskSpec& s) { s.cpus = 17; }), "/resources/cpus submit.too_many_cores");
   EXPECT_EQ(check([](TaskSpec& s) { s.memory = int64_t{65} << 30; }),
             "/resources/memory submit.too_much_memory");
+  EXPECT_EQ(check([](TaskSpec& s) {
+              s.gpus.counts = {16};
+              s.cpus = 17;
+              s.memory = int64_t{65} << 30;
+            }),
+            "/resources/gpus submit.too_many_gpus; /resources/cpus submit.too_many_cores; "
+            "/resources/memory submit.too_much_memory")
+      << "all that is wrong at once";
   EXPECT_EQ(check([](TaskSpec&) {}), "fits");
   for (DeviceRow& device : devices) device.usable = false;
   EXPECT_EQ(check([](TaskSpec& s) { s.gpus.counts = {8}; }), "fits") << "a broken device may come back";
@@ -531,8 +547,9 @@ TEST(Fits, RefusesDeviceMemoryThatIsNotThere) {
     TaskSpec spec;
     spec.gpus.counts = {count};
     spec.wish.memory = gib << 30;
-    Status fits = CheckFits(devices, 16, 0, spec, complete);
-    return fits ? std::string("fits") : fits.error().field + " " + Describe(fits.error().message);
+    const std::vector<Error> misfits = FindMisfits(devices, 16, 0, spec, complete);
+    return misfits.empty() ? std::string("fits")
+                           : misfits.front().field + " " + Describe(misfits.front().message);
   };
   EXPECT_EQ(check(4, 24), "fits");
   EXPECT_EQ(check(1, 80), "fits");

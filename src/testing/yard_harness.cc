@@ -182,10 +182,11 @@ void YardHarness::Die(TaskId task, int signal) {
   News(task, AttemptExited{record});
 }
 
-void YardHarness::See(TaskId task, Progress progress) {
+void YardHarness::See(TaskId task, Progress progress, std::optional<Pace> pace) {
   Observation seen;
   seen.attempt = AttemptOf(task);
   seen.progress = std::move(progress);
+  seen.pace = pace;
   inbox->Post(std::move(seen));
   Settle();
 }

@@ -37,7 +37,7 @@ class YardHarness {
   void Exit(TaskId task, int code, bool stopped = false);
   void Die(TaskId task, int signal);
   void News(TaskId task, decltype(AttemptNews::what) what);
-  void See(TaskId task, Progress progress);
+  void See(TaskId task, Progress progress, std::optional<Pace> pace = std::nullopt);
   void SaveCheckpoint(TaskId task, std::string path, int64_t step);
 
   std::string StateOf(TaskId task);  // of open and ended ones

@@ -53,11 +53,13 @@ struct Submit {
 
 // What a submit of this would be answered with; nothing is queued.
 struct PreviewAnswer {
-  SubmitReceipt receipt;  // without a number
+  std::vector<Error> faults;  // why it would be refused, all of them: then nothing else is said
+  SubmitReceipt receipt;      // without a number
   bool starts_now = false;
 };
 struct Preview {
   TaskSpec spec;
+  bool faults_only = false;  // something else is wrong with it: it need not even have a command
   std::unordered_map<TaskId, OutcomeKind> ended;  // as for a submit
   std::function<void(Result<PreviewAnswer>)> reply;
 };

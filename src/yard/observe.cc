@@ -149,13 +149,12 @@ void Yard::Apply(Observation& seen) {
   }
   if (seen.progress) {
     live->progress = std::move(seen.progress);
-    const std::pair<Time, double> point{now_, live->progress->done};
-    if (!live->first_progress || point.second < live->first_progress->second) live->first_progress = point;
-    live->last_progress = point;
     if (!task.began_progress) {
       Change(task, [](Task& t) { t.began_progress = true; });
     }
   }
+  if (seen.progress || seen.pace) live->pace = seen.pace;
+  if (seen.pace) live->paced = now_ - seen.pace->age;
   if (live->progress && (seen.progress || !seen.checkpoints.empty())) Mark(*live, !seen.checkpoints.empty());
 }
 
@@ -174,17 +173,9 @@ void Yard::Mark(Live& live, bool always) {
   Emit("progress.mark", live.attempt.task, live.attempt.number, data);
 }
 
-// From the rate between the first and the last progress seen of this attempt.
 std::optional<Duration> Yard::TimeLeft(const Live& live) const {
-  if (!live.progress || !live.progress->total || !live.first_progress || !live.last_progress)
-    return std::nullopt;
-  const double done = live.last_progress->second - live.first_progress->second;
-  const double took =
-      std::chrono::duration<double>(live.last_progress->first - live.first_progress->first).count();
-  if (done <= 0 || took <= 0) return std::nullopt;
-  const double left = std::max(0.0, *live.progress->total - live.last_progress->second) * took / done;
-  const double since = std::chrono::duration<double>(now_ - live.last_progress->first).count();
-  return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(std::max(0.0, left - since)));
+  if (!live.progress || !live.progress->total || !live.pace) return std::nullopt;
+  return ty::TimeLeft(*live.pace, *live.progress->total - live.progress->done, now_ - live.paced);
 }
 
 void Yard::Apply(CodeSeen& seen) {

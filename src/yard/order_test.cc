@@ -171,11 +171,16 @@ TEST(Preview, SaysWhatTheReceiptWouldAndQueuesNothing) {
 
 TEST(Preview, RefusesWhatASubmitWouldRefuse) {
   YardHarness yard(2);
-  const Error error = Preview(yard, Spec({"a"}, "3")).error();
-  EXPECT_EQ(error.message.id, yard.Submit(Spec({"a"}, "3")).error().message.id);
-  TaskSpec behind = Spec({"a"});
+  const std::vector<Error> faults = Preview(yard, Spec({"a"}, "3")).value().faults;
+  ASSERT_EQ(faults.size(), 1u);
+  EXPECT_EQ(faults.front().message.id, yard.Submit(Spec({"a"}, "3")).error().message.id);
+  TaskSpec behind = Spec({"a"}, "3");
+  behind.cpus = 1000;
   behind.after = {{TaskId{7}, Dependency::On::kOk}};
-  EXPECT_EQ(Preview(yard, behind).error().field, "/after/0/task");
+  const PreviewAnswer refused = Preview(yard, behind).value();
+  std::string fields;
+  for (const Error& fault : refused.faults) fields += fault.field + " ";
+  EXPECT_EQ(fields, "/resources/gpus /resources/cpus /after/0/task ") << "all of them";
 }
 
 TEST(Preview, WhatIsHeldOrPausedDoesNotStart) {

@@ -77,9 +77,41 @@ Error AtLine(Error error, const Submit& submit, size_t index) {
 
 }  // namespace
 
+// Why it can never run, as far as what it asks of us tells.
+std::vector<Error> Yard::FaultsOf(const TaskSpec& spec, const Submit& submit) const {
+  std::vector<Error> faults =
+      FindMisfits(ledger_.rows(), machine_.cores, machine_.memory, spec, machine_.complete);
+  for (size_t i = 0; i < spec.after.size(); i++) {
+    const Dependency& after = spec.after[i];
+    if (after.task.value == 0) continue;  // it could not be read, which has been said
+    const std::string field = "/after/" + std::to_string(i) + "/task";
+    const Task* other = FindTask(after.task);
+    if (other != nullptr && !IsEnded(*other)) continue;
+    std::optional<OutcomeKind> kind;
+    if (other != nullptr) {
+      kind = other->outcome->kind;
+    } else if (auto found = lately_ended_.find(after.task); found != lately_ended_.end()) {
+      kind = found->second;
+    } else if (auto known = submit.ended.find(after.task); known != submit.ended.end()) {
+      kind = known->second;
+    }
+    const std::string task = std::to_string(after.task.value);
+    const bool ok = kind == OutcomeKind::kSucceeded;
+    if (!kind) {
+      faults.push_back({Code::kInvalid, msg::SubmitUnknownDependency{.task = task}, field});
+    } else if ((after.on == Dependency::On::kOk && !ok) || (after.on == Dependency::On::kFail && ok)) {
+      faults.push_back({Code::kInvalid,
+                        msg::SubmitDependencyNever{.task = task, .outcome = std::string(ty::Name(*kind))},
+                        field});
+    }
+  }
+  return faults;
+}
+
 Result<Task> Yard::Admit(const Submit& submit, size_t index, TaskId first) const {
   const SubmitItem& item = submit.items[index];
   const TaskSpec& spec = item.spec;
+  if (std::vector<Error> faults = FaultsOf(spec, submit); !faults.empty()) return Forward(faults.front());
   Task task;
   task.id = TaskId{first.value + static_cast<int64_t>(index)};
   task.uid = Ulid::Make(Wall());
@@ -96,31 +128,6 @@ Result<Task> Yard::Admit(const Submit& submit, size_t index, TaskId first) const
   task.tags = spec.tags;
   task.retry = spec.retry;
   task.checkpoint.path = spec.resume_path;
-  if (Status fits = CheckFits(ledger_.rows(), machine_.cores, machine_.memory, spec, machine_.complete);
-      !fits)
-    return Forward(fits.error());
-
-  for (size_t i = 0; i < spec.after.size(); i++) {
-    const Dependency& after = spec.after[i];
-    const std::string field = "/after/" + std::to_string(i) + "/task";
-    const Task* other = FindTask(after.task);
-    if (other != nullptr && !IsEnded(*other)) continue;
-    std::optional<OutcomeKind> kind;
-    if (other != nullptr) {
-      kind = other->outcome->kind;
-    } else if (auto found = lately_ended_.find(after.task); found != lately_ended_.end()) {
-      kind = found->second;
-    } else if (auto known = submit.ended.find(after.task); known != submit.ended.end()) {
-      kind = known->second;
-    }
-    if (!kind) return Invalid(msg::SubmitUnknownDependency{.task = std::to_string(after.task.value)}, field);
-    const bool ok = *kind == OutcomeKind::kSucceeded;
-    if ((after.on == Dependency::On::kOk && !ok) || (after.on == Dependency::On::kFail && ok)) {
-      return Invalid(msg::SubmitDependencyNever{.task = std::to_string(after.task.value),
-                                                .outcome = std::string(ty::Name(*kind))},
-                     field);
-    }
-  }
   for (const auto& [other, on] : item.after_items) {
     task.after.push_back(Dependency{TaskId{first.value + static_cast<int64_t>(other)}, on});
   }
@@ -225,11 +232,13 @@ void Yard::Apply(Preview& preview) {
   Submit submit;
   submit.items.push_back({.spec = std::move(preview.spec)});
   submit.ended = std::move(preview.ended);
-  Result<Task> admitted = Admit(submit, 0, TaskId{last_task_.value + 1});
+  PreviewAnswer answer;
+  answer.faults = FaultsOf(submit.items.front().spec, submit);
+  if (preview.faults_only || !answer.faults.empty()) return preview.reply(std::move(answer));
+  const Result<Task> admitted = Admit(submit, 0, TaskId{last_task_.value + 1});
   if (!admitted) return preview.reply(Forward(admitted.error()));
   const Task& task = *admitted;
 
-  PreviewAnswer answer;
   answer.receipt = WriteReceipt(task, !submit.items.front().spec.environment.empty());
   const std::vector<OpenDependency> open = OpenDependenciesOf(task);
   const bool ready = !task.held && open.empty() && !(task.begin && *task.begin > Wall());

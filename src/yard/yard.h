@@ -94,8 +94,8 @@ class Yard {
     std::optional<ExitRecord> exit;  // it is over; the tail of its log is being read
     std::optional<Progress> progress;
     std::vector<std::pair<std::string, double>> metrics;
-    std::optional<std::pair<Time, double>> first_progress;  // for the rate
-    std::optional<std::pair<Time, double>> last_progress;
+    std::optional<Pace> pace;
+    Time paced;      // when its newest step was
     Time last_mark;  // of progress.mark
     bool marked = false;
     FailureClass previous = FailureClass::kNone;
@@ -126,6 +126,7 @@ class Yard {
 
   // submit.cc
   Result<Task> Admit(const Submit& submit, size_t index, TaskId first) const;
+  std::vector<Error> FaultsOf(const TaskSpec& spec, const Submit& submit) const;
   Result<std::optional<SubmitReceipt>> FindRepeat(const Submit& submit, const SubmitItem& item) const;
   Message DescribeLeases(const Task& task, const Attempt& attempt) const;
   std::optional<Decision> WouldStart(TaskId id) const;

@@ -636,5 +636,17 @@ def test_doctor_needs_no_yard_and_starts_none(down_yard):
     assert "doctor" not in down_yard("doctor", code=None).err
 
 
+def test_all_that_is_wrong_with_a_task_is_said_a_line_each(yard):
+    refused = yard("run", "-g", "99", "--cpus", "60000", "true", code=2)
+    lines = refused.err.splitlines()
+    assert len(lines) == 2 and all(line.startswith("trainyard: ") for line in lines), refused.err
+    assert "99" in lines[0] and "60000" in lines[1], refused.err
+    lines = "\n".join(['{"command":["true"],"workdir":"/"}', '{"command":[],"workdir":"x","name":"12"}'])
+    with open(yard.work + "/many.jsonl", "w") as file:
+        file.write(lines)
+    many = yard("submit", "--bulk", "many.jsonl", code=2).err.splitlines()
+    assert len(many) == 3 and "2" in many[0] and "12" in many[2], many
+
+
 if __name__ == "__main__":
     sys.exit(pytest.main([__file__, "-q"]))
