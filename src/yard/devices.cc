@@ -95,6 +95,7 @@ void Yard::LoadDevices(const OpenState& state) {
       device.name = TextAt(one, "name");
       device.pci = TextAt(one, "pci");
       device.memory = IntAt(one, "memory");
+      device.reserved = IntAt(one, "reserved");
       Entry& entry = ledger_.Put(device);
       entry.unread = msg::ProbeHanging{};  // until the first report, which is on its way
       entry.unread_since = Wall();
@@ -138,7 +139,8 @@ void Yard::KeepKnown() {
                     {"label", device.label},
                     {"name", device.name},
                     {"pci", device.pci},
-                    {"memory", device.memory}});
+                    {"memory", device.memory},
+                    {"reserved", device.reserved}});
   }
   std::string known = json::serialize(list);
   if (known == known_) return;
@@ -296,7 +298,7 @@ void Yard::TellWatch() {
       } else {
         wish.often = true;
       }
-      wish.often = wish.often || entry.settling;
+      wish.often = wish.often || entry.settling || (entry.memory_held && !entry.out);
     } else if (entry.leases.size() > 1) {
       for (const Entry::Tenancy& tenancy : entry.leases) {
         const Live* live = FindLive(tenancy.lease.attempt);
@@ -341,8 +343,8 @@ DeviceView Yard::View(const Entry& entry) const {
                : !entry.leases.empty() ? (shared ? "shared" : "leased")
                : entry.elsewhere       ? "elsewhere"
                : entry.foreign_reason  ? "foreign"
-               : entry.settling        ? "settling"
-                                       : "free";
+               : entry.settling || entry.memory_held ? "settling"
+                                                     : "free";
   if (entry.hold) view.held_until = entry.hold->until;
   if (entry.out) {
     view.out_since = entry.out->since;
@@ -356,6 +358,8 @@ DeviceView Yard::View(const Entry& entry) const {
   if (view.reading && view.reading->processes) {  // attempts of ours only by name
     for (DeviceProcess& process : *view.reading->processes) {
       if (!IsLive(process.attempt)) process.attempt.reset();
+      if (process.attempt)
+        view.tasks.emplace_back(*process.attempt, lives_.at(*process.attempt).attempt.task);
     }
   }
   return view;

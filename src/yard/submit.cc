@@ -178,7 +178,7 @@ Message Yard::DescribeStart(const Task& task, const Decision& decision) const {
   if (task.wish.ranks)
     return msg::ReceiptRanks{.count = static_cast<int64_t>(ids.size()), .devices = devices};
   const int64_t memory =
-      MemoryOfLease(ReadyOf(task).wish, ledger_.entries()[decision.devices.front()].device.memory);
+      MemoryOfLease(ReadyOf(task).wish, ledger_.entries()[decision.devices.front()].device.to_give());
   const Share& share = decision.share;
   if (share.mode == ShareMode::kTogether)
     return msg::ReceiptSeesTogether{.devices = devices, .percent = share.milli / 10, .memory = memory};
