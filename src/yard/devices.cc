@@ -250,9 +250,14 @@ Status Yard::ReleaseDevice(Entry& entry) {
     const bool well =
         !gpu || (!entry.unread && entry.reading && entry.reading->health == DeviceHealth::kGood);
     const bool stuck = entry.out->why == OutOfService::Why::kUnkillable && !entry.leases.empty();
-    if (!well || stuck) {
+    if (stuck) return Conflict(entry.out->reason);
+    if (!well) {
       if (watch_ != nullptr) watch_->LookNow();
-      return Conflict(msg::ActDeviceStillBad{.device = entry.device.label});
+      const std::string& label = entry.device.label;
+      const bool counts =
+          !entry.unread && entry.reading && entry.reading->health == DeviceHealth::kUncorrectable;
+      if (counts) return Conflict(msg::ActDeviceStillEcc{.device = label});
+      return Conflict(msg::ActDeviceStillBad{.device = label});
     }
     Restore(entry);
   }

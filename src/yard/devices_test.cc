@@ -653,6 +653,9 @@ TEST(Quarantine, UncorrectableMemoryErrorsTakeACardOut) {
   yard.Look();
   EXPECT_EQ(yard.DeviceOf("GPU0").state, "quarantined");
   EXPECT_EQ(yard.WhyId(yard.MustSubmit(Spec({"train"}))), "device.ecc");
+  const Status released = ActOn(yard, DeviceVerb::kRelease, "GPU0");
+  ASSERT_FALSE(released);
+  EXPECT_EQ(released.error().message.id, "act.device_still_ecc") << "the look went well, the count stands";
 }
 
 // Case 49: microsoft/pai#3375.
@@ -863,6 +866,7 @@ TEST(Priority, FirstGoesBeforeAllThatWait) {
   yard.MustSubmit(high);
   const TaskId late = yard.MustSubmit(Spec({"c"}));
   EXPECT_TRUE(First(yard, late).at(0).done);
+  EXPECT_EQ(First(yard, running).at(0).done.error().message.id, "act.move_running");
   yard.Begin(running);
   yard.Exit(running, 0);
   EXPECT_EQ(yard.StateOf(late), "starting");

@@ -150,6 +150,7 @@ def test_ranks_start_one_process_for_each_card(gpus):
     assert attempt["ranks"] == [{"rank": rank, "exit_code": 0, "signal": None} for rank in (0, 1)]
     folder = os.path.dirname(attempt["log_path"])
     assert {"log.0", "log.1"} <= set(os.listdir(folder)) and "log" not in os.listdir(folder)
+    assert "1 process, one per device: GPU0" in gpus("run", "--wait", "-g", "1", "--ranks", "true").out
 
 
 def test_the_rank_that_fails_first_is_the_tasks_end_and_the_others_are_stopped(anyones):
@@ -421,6 +422,14 @@ def test_a_number_that_no_card_has_is_not_a_card_that_broke(down_gpu):
     gpu("run", "--wait", "true")
 
 
+def test_a_card_that_counts_memory_errors_says_how_to_clear_them(gpu):
+    lasting(gpu)  # a busy yard looks often
+    gpu.cards(own={0: ["ecc 3"]})
+    until(lambda: gpu.devices()["GPU0"]["state"] == "quarantined")
+    refused = gpu("devices", "release", "0", code=1).err
+    assert "uncorrectable" in refused and "--gpu-reset" in refused
+
+
 def test_an_applications_fault_is_the_tasks_and_a_hardware_fault_the_cards(gpu):
     task = lasting(gpu, name="one")
     gpu.await_state(task, "running")
@@ -611,6 +620,11 @@ def test_whoever_is_over_its_part_of_the_memory_is_stopped_and_runs_again_alone(
     assert gpu.await_state(over, "running")["attempt"] == 2
     lease, = gpu.devices()["GPU0"]["leases"]
     assert lease["task"] == over and lease["asked"] == 1
+
+
+def test_the_smallest_share_is_told_as_what_it_is(gpu):
+    receipt = gpu("run", "--wait", "--share", "0.005", "true").out
+    assert "has 0.5 % (49.7 MiB of memory)" in receipt
 
 
 def test_a_share_that_does_not_fit_beside_the_others_waits_and_names_them(gpu):
