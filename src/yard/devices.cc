@@ -285,7 +285,11 @@ void Yard::EndHolds() {
       entry->hold.reset();
       journal_.Write(SettingChanged{HoldKey(entry->device.id), ""});
     }
-    if (entry->settling && entry->settling->second <= now_) entry->settling.reset();
+    if (entry->settling && entry->settling->second <= now_) {
+      entry->settling.reset();
+      // What is left on it is not our last tenant's any more, but memory that nobody holds, from now on.
+      if (entry->memory_held) entry->memory_held = now_;
+    }
     if (entry->settling && watch_ != nullptr) watch_->LookNow();
     Refresh(*entry);
   }

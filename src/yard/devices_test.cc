@@ -858,6 +858,28 @@ TEST(Lease, ACardIsGivenOutAgainOnlyWhenItsMemoryIsFree) {
   EXPECT_EQ(yard.StateOf(second), "starting");
 }
 
+TEST(Lease, WhatATaskLeftOnACardIsNotGivenToTheNext) {
+  YardHarness yard(YardHarness::Gpus{1});
+  const TaskId first = yard.MustSubmit(Spec({"a"}));
+  const TaskId second = yard.MustSubmit(Spec({"b"}));
+  yard.Begin(first);
+  yard.Gpu(0).memory_used = 9 * kGiB;
+  yard.Exit(first, 0);
+  yard.now += milliseconds(100);
+  yard.Look();
+  EXPECT_EQ(yard.WhyId(second), "device.settling");
+  yard.Pass(seconds(5));
+  EXPECT_EQ(yard.WhyId(second), "device.freeing") << "before the next look, too";
+  yard.Look();
+  EXPECT_EQ(yard.WhyId(second), "device.freeing");
+  yard.Pass(seconds(6));
+  yard.Look();
+  EXPECT_EQ(yard.WhyId(second), "device.memory_held");
+  yard.Gpu(0).memory_used = 0;
+  yard.Look();
+  EXPECT_EQ(yard.StateOf(second), "starting");
+}
+
 TEST(Priority, FirstGoesBeforeAllThatWait) {
   YardHarness yard(1);
   const TaskId running = yard.MustSubmit(Spec({"a"}));

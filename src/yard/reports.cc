@@ -257,7 +257,7 @@ void Yard::Settle(Entry& entry, const DeviceReport& report, bool locked) {
         return process.type == DeviceProcess::Type::kCompute && process.attempt.has_value();
       });
   const bool free = !processes && !locked && reading.memory_used.value_or(0) <= kHiddenMemory;
-  if (free || now_ >= entry.settling->second || !entry.leases.empty()) {
+  if (free || !entry.leases.empty()) {
     entry.settling.reset();
   } else {
     device_due_.emplace(now_ + kLookAgain, entry.device.id);
@@ -319,14 +319,14 @@ void Yard::LookForForeign(Entry& entry, const DeviceReport& report) {
   });
 
   // Memory of a card that nobody has: only to be believed where every process can be seen.
-  const bool nobody = !ours && !entry.settling && !entry.elsewhere && report.lists_trusted &&
-                      reading.processes && reading.processes->empty() && used > kHiddenMemory;
+  const bool nobody = !ours && !entry.elsewhere && report.lists_trusted && reading.processes &&
+                      reading.processes->empty() && used > kHiddenMemory;
   if (!nobody) {
     entry.memory_held.reset();
     if (entry.out && entry.out->why == OutOfService::Why::kMemoryHeld) Restore(entry);
   } else if (!entry.memory_held) {
     entry.memory_held = now_;
-  } else if (now_ - *entry.memory_held >= kHeldByNobody) {
+  } else if (!entry.settling && now_ - *entry.memory_held >= kHeldByNobody) {
     TakeOut(entry, OutOfService::Why::kMemoryHeld, msg::DeviceMemoryHeld{.device = label, .used = used});
   }
 

@@ -288,7 +288,7 @@ def test_a_task_on_a_card_that_it_does_not_hold_is_named_and_waited_for(gpus):
 def test_memory_that_nobody_holds_is_waited_for_and_then_takes_the_card_out(down_gpu):
     gpu = beside(down_gpu, "memory 10240 3000 300")
     task = lasting(gpu)
-    assert gpu.why(task)["id"] in ("device.freeing", "device.memory_held")
+    until(lambda: gpu.why(task)["id"] in ("device.freeing", "device.memory_held"))
     out, = until(lambda: gpu.events("device.quarantined"))
     assert out["data"]["why"] == "memory_held" and gpu.task(task)["state"] == "waiting"
     gpu.cards()
