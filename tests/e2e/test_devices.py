@@ -150,7 +150,10 @@ def test_ranks_start_one_process_for_each_card(gpus):
     assert attempt["ranks"] == [{"rank": rank, "exit_code": 0, "signal": None} for rank in (0, 1)]
     folder = os.path.dirname(attempt["log_path"])
     assert {"log.0", "log.1"} <= set(os.listdir(folder)) and "log" not in os.listdir(folder)
-    assert "1 process, one per device: GPU0" in gpus("run", "--wait", "-g", "1", "--ranks", "true").out
+
+
+def test_one_rank_is_told_as_one_process(gpu):
+    assert "1 process, one per device: GPU0" in gpu("run", "--wait", "-g", "1", "--ranks", "true").out
 
 
 def test_the_rank_that_fails_first_is_the_tasks_end_and_the_others_are_stopped(anyones):
