@@ -39,10 +39,17 @@ int Act(Caller& caller, const ActRequest& request, const char* done) {
   if (caller.json) caller.Print(json::serialize(*answer) + "\n");
 
   int code = kDone;
+  std::string before;  // the one that was put right before it, by --first
   const json::array& items = ItemsAt(*answer, "items");
   for (const json::value& item : items) {
     if (FlagAt(item, "ok")) {
-      if (!caller.json) caller.Say(Message{done, {{"task", NameOf(item)}}});
+      const std::string task = NameOf(item);
+      if (!caller.json && !before.empty()) {
+        caller.Say(msg::CliDoneFirstNext{.task = task, .before = before});
+      } else if (!caller.json) {
+        caller.Say(Message{done, {{"task", task}}});
+      }
+      if (request.first) before = task;
       continue;
     }
     const json::value* problem = At(item, "problem");

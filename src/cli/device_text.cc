@@ -53,6 +53,15 @@ Message StateMessage(std::string_view state) {
   return msg::CliDeviceUnknown{};
 }
 
+// Used without a lease, and by a task of this yard.
+bool IsAstray(const json::value& device) {
+  const json::array& processes = ItemsAt(device, "processes");
+  return TextAt(device, "state") == "foreign" &&
+         std::any_of(processes.begin(), processes.end(), [](const json::value& process) {
+           return FlagAt(process, "foreign") && IntAt(process, "task");
+         });
+}
+
 Paint StatePaintOf(std::string_view state) {
   if (state == "lost" || state == "quarantined" || state == "unknown") return Paint::kRed;
   if (state == "held" || state == "foreign" || state == "elsewhere" || state == "settling")
@@ -219,7 +228,8 @@ std::vector<std::string> RowOf(const Caller& caller, const json::value& device) 
           MemoryText(device),
           Rounded(*reading, "temperature_c", "°C"),
           Rounded(*reading, "power_w", " W"),
-          caller.Words(StateMessage(TextAt(device, "state")))};
+          caller.Words(IsAstray(device) ? Message(msg::CliDeviceAstray{})
+                                        : StateMessage(TextAt(device, "state")))};
 }
 
 // What keeps all cards from being read, empty when nothing does.

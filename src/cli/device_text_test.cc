@@ -111,6 +111,15 @@ TEST_F(DevicesList, WhatKeepsTheCardsFromBeingReadStandsOnTop) {
   EXPECT_NE(text.find("out of service since 2020-11-30 09:00"), std::string::npos) << text;
 }
 
+TEST_F(DevicesList, ATaskWithoutALeaseIsNotFromOutside) {
+  std::string text = Text(R"json({"probe": {"state": "good"}, "items": [
+    {"id": "GPU-a", "kind": "gpu", "label": "GPU0", "name": "A", "memory": {"total": 0}, "state": "foreign",
+     "usable": false, "reason": {"id": "x.y", "args": {}, "text": "GPU0 is used by task 8."},
+     "processes": [{"pid": 7, "type": "compute", "task": 8, "foreign": true}]}]})json");
+  EXPECT_NE(text.find("used without a lease"), std::string::npos) << text;
+  EXPECT_EQ(text.find("outside"), std::string::npos) << text;
+}
+
 TEST_F(DevicesList, AnotherYardsTaskIsNamed) {
   std::string text = Text(R"json({"probe": {"state": "good"}, "items": [
     {"id": "GPU-a", "kind": "gpu", "label": "GPU0", "name": "A", "memory": {"total": 0}, "state": "elsewhere",

@@ -81,16 +81,40 @@ Message ReasonOf(const json::value& holder, const std::string& without) {
   return msg::CliText{.text = reason.empty() ? without : reason};
 }
 
+struct Gpus {
+  int64_t all = 0, usable = 0;
+};
+
+Gpus CountGpus(const json::array& devices) {
+  Gpus gpus;
+  for (const json::value& device : devices) {
+    const json::value* reading = At(device, "reading");
+    const bool absent = reading && TextAt(*reading, "health") == "absent";  // a number without a card
+    if (TextAt(device, "kind") == "cpu" || absent) continue;
+    gpus.all++;
+    gpus.usable += FlagAt(device, "usable");
+  }
+  return gpus;
+}
+
+// What a driver that answers has to give out. What keeps a card back is told for each.
+Finding WhatThereIs(const json::value& probe, const Gpus& gpus) {
+  const std::string driver = TextAt(probe, "driver"), cuda = TextAt(probe, "cuda");
+  if (gpus.all == 0)
+    return {"gpus", Level::kNote, msg::DoctorGpusUnlisted{.driver = driver, .cuda = cuda}, "nvidia-smi"};
+  if (gpus.usable == gpus.all)
+    return {"gpus", Level::kGood, msg::DoctorGpusRead{.count = gpus.all, .driver = driver, .cuda = cuda}};
+  return {"gpus", gpus.usable > 0 ? Level::kGood : Level::kNote,
+          msg::DoctorGpusSome{.usable = gpus.usable, .all = gpus.all, .driver = driver, .cuda = cuda}};
+}
+
 // The yard reads no GPU: which is fine only where there is none.
-void AddProbe(const json::value& probe, int64_t gpus, std::vector<Finding>& findings) {
+void AddProbe(const json::value& probe, const Gpus& gpus, std::vector<Finding>& findings) {
   std::string state = TextAt(probe, "state");
   if (state == "none") {
     findings.push_back({"gpus", Level::kGood, msg::DoctorNoGpus{}});
   } else if (state == "good") {
-    findings.push_back(
-        {"gpus", Level::kGood,
-         msg::DoctorGpusRead{
-             .count = gpus, .driver = TextAt(probe, "driver"), .cuda = TextAt(probe, "cuda")}});
+    findings.push_back(WhatThereIs(probe, gpus));
   } else {
     findings.push_back(
         {"gpus", Level::kBad, ReasonOf(probe, state), MendOfProbe(state, Distribution(), GroupOfNodes())});
@@ -146,9 +170,7 @@ void LookAtGpus(const json::value* devices, std::vector<Finding>& findings) {
   const json::value* probe = devices ? At(*devices, "probe") : nullptr;
   if (!probe) return LookAtBus(findings);
   const json::array& items = ItemsAt(*devices, "items");
-  auto gpus = std::count_if(items.begin(), items.end(),
-                            [](const json::value& device) { return TextAt(device, "kind") != "cpu"; });
-  AddProbe(*probe, gpus, findings);
+  AddProbe(*probe, CountGpus(items), findings);
   for (const json::value& device : items) AddDevice(device, TextAt(*probe, "state") == "good", findings);
 }
 

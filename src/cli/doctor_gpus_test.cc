@@ -3,6 +3,8 @@
 #include <boost/json.hpp>
 
 #include "cli/finding.h"
+#include "msg/cli.h"
+#include "msg/doctor.h"
 
 namespace ty {
 namespace {
@@ -23,6 +25,40 @@ TEST(DoctorOnGpus, SaysWhatTheYardReadsOfThem) {
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].level, Level::kGood);
   EXPECT_EQ(findings[0].text.id, "doctor.gpus_read");
+}
+
+TEST(DoctorOnGpus, OnlyThoseThatCanBeGivenOutCount) {
+  auto findings = FindingsOf(R"json({"probe": {"state": "good", "driver": "1", "cuda": "2"}, "items": [
+    {"id": "a", "kind": "gpu", "label": "GPU0", "usable": false, "state": "lost", "reason": {"text": "Gone."}},
+    {"id": "b", "kind": "gpu", "label": "GPU1", "usable": true, "state": "free"}]})json");
+  ASSERT_EQ(findings.size(), 2u);
+  EXPECT_EQ(findings[0].text,
+            Message(msg::DoctorGpusSome{.usable = 1, .all = 2, .driver = "1", .cuda = "2"}));
+  EXPECT_EQ(findings[0].level, Level::kGood);
+  EXPECT_EQ(findings[1].level, Level::kBad);
+}
+
+TEST(DoctorOnGpus, NoneToGiveOutIsNotGood) {
+  auto findings = FindingsOf(R"json({"probe": {"state": "good", "driver": "1", "cuda": "2"}, "items": [
+    {"id": "a", "kind": "gpu", "label": "GPU0", "usable": false, "state": "lost", "reason": {"text": "Gone."}}]})json");
+  EXPECT_EQ(findings.at(0).text,
+            Message(msg::DoctorGpusSome{.usable = 0, .all = 1, .driver = "1", .cuda = "2"}));
+  EXPECT_EQ(findings.at(0).level, Level::kNote);
+  findings = FindingsOf(R"json({"probe": {"state": "good", "driver": "1", "cuda": "2"}, "items": [
+    {"id": "cpu:0", "kind": "cpu", "label": "cpu:0", "usable": true, "state": "free"}]})json");
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].text, Message(msg::DoctorGpusUnlisted{.driver = "1", .cuda = "2"}));
+  EXPECT_EQ(findings[0].level, Level::kNote);
+}
+
+TEST(DoctorOnGpus, ANumberWithoutACardIsToldAndNotCounted) {
+  auto findings = FindingsOf(R"json({"probe": {"state": "good", "driver": "1", "cuda": "2"}, "items": [
+    {"id": "a", "kind": "gpu", "label": "GPU0", "usable": true, "state": "free", "reading": {"health": "good"}},
+    {"id": "pci:gpu5", "kind": "gpu", "label": "GPU5", "usable": false, "state": "unknown",
+     "reading": {"health": "absent"}, "reason": {"text": "There is no GPU5."}}]})json");
+  ASSERT_EQ(findings.size(), 2u);
+  EXPECT_EQ(findings[0].text, Message(msg::DoctorGpusRead{.count = 1, .driver = "1", .cuda = "2"}));
+  EXPECT_EQ(findings[1].text, Message(msg::CliText{.text = "There is no GPU5."}));
 }
 
 TEST(DoctorOnGpus, EachTroubleOfTheLibraryHasTheCommandThatMendsIt) {

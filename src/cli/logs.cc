@@ -36,6 +36,7 @@ Result<LogChoice> ChoiceOf(const Invocation& invocation) {
     choice.attempt = static_cast<int>(*number);
   }
   if (invocation.Has("rank")) {
+    if (invocation.Values("rank").size() > 1) return Invalid(msg::CliRankOnce{});
     auto rank = ParseInt(invocation.Value("rank"));
     if (!rank || *rank < 0 || *rank > 1'000'000)
       return Invalid(msg::CliNumber{.option = "--rank", .value = invocation.Value("rank"), .least = 0});

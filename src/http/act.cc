@@ -257,14 +257,22 @@ class ActOnTasks : public std::enable_shared_from_this<ActOnTasks> {
       const std::string range = std::to_string(first.value) + "-" + std::to_string(last.value);
       AddProblem(json::string(range), Error{Code::kNotFound, msg::ActRangeEmpty{.range = range}, ""});
     }
-    for (const auto& [id, done] : answers_) {
-      if (done) {
-        items_.push_back(json::object{{"id", id.value}, {"ok", true}});
-      } else if (named_.count(id) != 0 || done.error().code != Code::kNotFound) {
-        AddProblem(id.value, done.error());
+    // Of several that go first the one named first does: that order is told. Else it is that of the numbers.
+    if (selection_.first) {
+      for (TaskId id : todo_) {
+        if (auto answer = answers_.extract(id)) Tell(id, answer.mapped());
       }
     }
+    for (const auto& [id, done] : answers_) Tell(id, done);
     call_->Answer(json::object{{"items", std::move(items_)}});
+  }
+
+  void Tell(TaskId id, const Status& done) {
+    if (done) {
+      items_.push_back(json::object{{"id", id.value}, {"ok", true}});
+    } else if (named_.count(id) != 0 || done.error().code != Code::kNotFound) {
+      AddProblem(id.value, done.error());
+    }
   }
 
   void AddProblem(json::value id, const Error& error) {

@@ -388,8 +388,8 @@ json::value RenderProcesses(const DeviceView& view) {
       return other.pid == process.pid && other.start == process.start;
     };
     std::optional<int64_t> task;
-    for (const LeaseView& lease : view.leases)
-      if (process.attempt == lease.uid) task = lease.task.value;
+    for (const auto& [attempt, id] : view.tasks)
+      if (process.attempt == attempt) task = id.value;
     processes.push_back(
         json::object{{"pid", process.pid},
                      {"type", process.type == DeviceProcess::Type::kGraphics ? "graphics" : "compute"},

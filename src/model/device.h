@@ -19,9 +19,12 @@ struct Device {
   std::string pci;        // "0000:01:00.0", lower case; empty for slots
   std::vector<int> cpus;  // CPUs a slot is pinned to
   int64_t memory = 0;     // bytes in all: RAM/N for a slot
+  int64_t reserved = 0;   // of them, what the driver keeps for itself and can give to nobody
   double strength = 0;    // of a GPU: cores x MHz, to give the better card to the more important task
   bool usable = true;     // as the probe sees it
   bool operator==(const Device&) const = default;
+
+  int64_t to_give() const { return memory - reserved; }  // bytes that tasks can share
 };
 
 inline bool IsGpu(const Device& device) {

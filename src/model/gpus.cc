@@ -63,7 +63,7 @@ Result<DeviceCounts> DeviceCounts::Parse(std::string_view text) {
   std::optional<std::vector<int>> counts = Counts(text);
   // With devices or without is a different task: 0 stands alone.
   if (!counts || (counts->size() > 1 && counts->front() == 0))
-    return Invalid(msg::SpecGpus{.text = Printable(text), .most = kMost});
+    return Invalid(msg::SpecGpus{.text = text.empty() ? "''" : Printable(text), .most = kMost});
   return DeviceCounts{std::move(*counts)};
 }
 

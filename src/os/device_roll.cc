@@ -47,6 +47,7 @@ void TakeName(const Device& known, Device& device) {
   device.name = known.name;
   device.pci = known.pci;
   device.memory = known.memory;
+  device.reserved = known.reserved;
   device.strength = known.strength;
 }
 
@@ -116,6 +117,8 @@ void DeviceRoll::NameUnnamed(std::vector<DeviceReading>& seen, const std::vector
 // `only_` names cards by number, which moves when a card goes: the first good look turns numbers into ids.
 void DeviceRoll::KeepChosen(std::vector<DeviceReading>& seen) {
   if (only_.empty()) return;
+  there_.clear();
+  for (const DeviceReading& one : seen) there_ += (there_.empty() ? "" : ", ") + one.device.label;
   if (!chosen_) {
     chosen_.emplace();
     for (const int index : only_) {
@@ -151,8 +154,8 @@ void DeviceRoll::AddMissing(std::vector<DeviceReading>& seen) {
   for (const Device& known : known_) {
     if (Lists(seen, known.id)) continue;
     const bool never = known.pci.empty() && IsPlaceOnly(known);
-    missing.push_back(Without(known, DeviceHealth::kLost,
-                              never ? "there is no GPU of this number" : "not listed any more"));
+    missing.push_back(never ? Without(known, DeviceHealth::kAbsent, there_)
+                            : Without(known, DeviceHealth::kLost, "not listed any more"));
   }
   for (const DeviceReading& one : seen) {
     const auto it = std::find_if(known_.begin(), known_.end(),

@@ -32,6 +32,7 @@ class DeviceRoll {
   std::optional<std::set<std::string>> chosen_;  // ids behind `only_`: numbers move when a card goes
   std::vector<Device> known_;
   std::vector<DeviceReading> last_;  // of the last good look
+  std::string there_;                // "GPU0, GPU1": labels of all that are there, chosen or not
 };
 
 }  // namespace ty

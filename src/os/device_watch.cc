@@ -58,6 +58,8 @@ std::string_view Name(DeviceHealth health) {
       return "no_permission";
     case DeviceHealth::kUncorrectable:
       return "uncorrectable";
+    case DeviceHealth::kAbsent:
+      return "absent";
   }
   return "failing";
 }

@@ -38,6 +38,7 @@ enum class DeviceHealth : uint8_t {
   kFailing,  // its handle gives another error, see `detail`
   kNoPermission,
   kUncorrectable,  // uncorrectable ECC errors since boot, or rows that could not be remapped
+  kAbsent,         // chosen by a number that no GPU here has; `detail`: the labels of those there are
 };
 std::string_view Name(DeviceHealth health);  // "good", "lost", …
 
@@ -58,6 +59,7 @@ struct DeviceReading {
   DeviceHealth health = DeviceHealth::kGood;
   std::string detail;                        // NVML's words for what failed, or empty
   std::optional<int64_t> memory_used;        // bytes, without what the driver keeps for itself
+  std::optional<int64_t> memory_free;        // bytes that can still be allocated
   std::optional<double> utilisation;         // of compute, 0 to 1
   std::optional<double> memory_utilisation;  // of the memory bus, 0 to 1
   std::optional<double> temperature_c;

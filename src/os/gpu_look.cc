@@ -216,7 +216,9 @@ void GpuLook::ReadFigures(Handle handle, DeviceReading& reading) {
   const Return code = nvml_.Memory(handle, &memory);
   if (got(code)) {
     reading.device.memory = static_cast<int64_t>(memory.total);
+    reading.device.reserved = static_cast<int64_t>(std::min(memory.reserved, memory.total));
     reading.memory_used = static_cast<int64_t>(memory.used);
+    reading.memory_free = static_cast<int64_t>(memory.free);
   } else if (code == nvml::kUnknown || code == nvml::kUninitialized) {
     grave = code;  // every card can tell its memory unless something is very wrong
   }

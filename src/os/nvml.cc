@@ -161,11 +161,11 @@ Return Nvml::Memory(Handle handle, MemoryUse* memory) const {
   v2.version = nvml::kMemoryV2;
   Return code = Call("nvmlDeviceGetMemoryInfo_v2", handle, &v2);
   if (code == nvml::kSuccess) {
-    *memory = {v2.total, v2.used};
+    *memory = {.total = v2.total, .used = v2.used, .free = v2.free, .reserved = v2.reserved};
   } else if (code == nvml::kFunctionNotFound) {
     nvml::Memory v1 = {};
     code = Call("nvmlDeviceGetMemoryInfo", handle, &v1);
-    if (code == nvml::kSuccess) *memory = {v1.total, v1.used};
+    if (code == nvml::kSuccess) *memory = {.total = v1.total, .used = v1.used, .free = v1.free};
   }
   return code;
 }

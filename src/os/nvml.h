@@ -37,7 +37,8 @@ class Nvml {
   nvml::Return Pci(nvml::Handle handle, std::string* pci) const;  // "0000:01:00.0"
 
   struct MemoryUse {
-    unsigned long long total = 0, used = 0;
+    unsigned long long total = 0, used = 0, free = 0;
+    unsigned long long reserved = 0;  // by the driver, beside `used`; 0 where that has it in
   };
   nvml::Return Memory(nvml::Handle handle, MemoryUse* memory) const;
   nvml::Return UtilizationOf(nvml::Handle handle, nvml::Utilization* load) const;

@@ -145,6 +145,8 @@ TEST_F(Probe, ReadsEveryFigureOfACard) {
   EXPECT_TRUE(card.device.usable);
   EXPECT_EQ(card.health, DeviceHealth::kGood);
   EXPECT_EQ(card.memory_used, int64_t{512} << 20) << "without what the driver keeps";
+  EXPECT_EQ(card.device.reserved, int64_t{300} << 20);
+  EXPECT_EQ(card.memory_free, int64_t{10240 - 512 - 300} << 20) << "what it keeps is not free either";
   EXPECT_EQ(card.utilisation, 0.93);
   EXPECT_EQ(card.memory_utilisation, 0.41);
   EXPECT_EQ(card.temperature_c, 61);
@@ -163,9 +165,9 @@ TEST_F(Probe, LeavesOutWhatACardCannotTell) {
   const DeviceReport report = Look();
   ASSERT_EQ(Ids(report), "GPU0=GPU-1");
   const DeviceReading& card = report.devices[0];
-  EXPECT_FALSE(card.memory_used || card.utilisation || card.memory_utilisation || card.temperature_c ||
-               card.power_w || card.power_limit_w || card.clock_mhz || card.memory_clock_mhz || card.fan ||
-               card.ecc_uncorrectable);
+  EXPECT_FALSE(card.memory_used || card.memory_free || card.utilisation || card.memory_utilisation ||
+               card.temperature_c || card.power_w || card.power_limit_w || card.clock_mhz ||
+               card.memory_clock_mhz || card.fan || card.ecc_uncorrectable);
   EXPECT_FALSE(card.processes) << "a list that cannot be had is not an empty one";
   EXPECT_TRUE(card.device.usable);
 }
@@ -179,6 +181,8 @@ TEST_F(Probe, ReadsADriverOfTenYearsAgo) {
   EXPECT_EQ(card.device.pci, "0000:01:00.0");
   EXPECT_EQ(report.cuda, "12.4");
   EXPECT_EQ(card.memory_used, int64_t{812} << 20) << "it cannot tell what it keeps for itself";
+  EXPECT_EQ(card.device.reserved, 0);
+  EXPECT_EQ(card.memory_free, int64_t{10240 - 812} << 20);
   EXPECT_EQ(card.throttle, (std::vector<std::string>{"power_cap", "thermal"}));
   ASSERT_EQ(card.processes->size(), 1u);
   EXPECT_EQ(card.processes->front().memory, int64_t{77} << 20);
@@ -443,12 +447,13 @@ TEST_F(Probe, UsesTheChosenGpusAndGoesOnWithThoseWhenNumbersMove) {
   settings_.only = {0, 2, 5};
   Cards(kOne + kTwo + kThree + " xid 31\n");
   const DeviceReport report = Look();
-  EXPECT_EQ(Ids(report), "GPU0=GPU-1 GPU2=GPU-3 GPU5=pci:gpu5(lost)") << "a number that is not there is said";
-  EXPECT_EQ(report.devices[2].detail, "there is no GPU of this number");
+  EXPECT_EQ(Ids(report), "GPU0=GPU-1 GPU2=GPU-3 GPU5=pci:gpu5(absent)")
+      << "a number that is not there is said";
+  EXPECT_EQ(report.devices[2].detail, "GPU0, GPU1, GPU2") << "and what is there";
   EXPECT_EQ(report.xids.size(), 1u);
   Cards(kTwo + " xid 31\n" + kThree);
   const DeviceReport moved = Look();
-  EXPECT_EQ(Ids(moved), "GPU1=GPU-3 GPU5=pci:gpu5(lost) GPU0=GPU-1(lost)");
+  EXPECT_EQ(Ids(moved), "GPU1=GPU-3 GPU5=pci:gpu5(absent) GPU0=GPU-1(lost)");
   EXPECT_TRUE(moved.xids.empty()) << "GPU-2 is none of our business";
 }
 

@@ -82,13 +82,20 @@ DeviceProcess ProcessOf(const json::object& object) {
 
 json::object Json(const DeviceReading& reading) {
   const Device& device = reading.device;
-  json::object object = {{"id", device.id},         {"kind", static_cast<int>(device.kind)},
-                         {"index", device.index},   {"label", device.label},
-                         {"name", device.name},     {"pci", device.pci},
-                         {"memory", device.memory}, {"strength", device.strength},
-                         {"usable", device.usable}, {"health", static_cast<int>(reading.health)},
+  json::object object = {{"id", device.id},
+                         {"kind", static_cast<int>(device.kind)},
+                         {"index", device.index},
+                         {"label", device.label},
+                         {"name", device.name},
+                         {"pci", device.pci},
+                         {"memory", device.memory},
+                         {"reserved", device.reserved},
+                         {"strength", device.strength},
+                         {"usable", device.usable},
+                         {"health", static_cast<int>(reading.health)},
                          {"detail", reading.detail}};
   PutIf(object, "used", reading.memory_used);
+  PutIf(object, "free", reading.memory_free);
   PutIf(object, "load", reading.utilisation);
   PutIf(object, "memory_load", reading.memory_utilisation);
   PutIf(object, "temperature", reading.temperature_c);
@@ -120,11 +127,13 @@ std::optional<DeviceReading> ReadingOf(const json::object& object) {
   device.name = read.Text("name");
   device.pci = read.Text("pci");
   device.memory = read.Int("memory").value_or(0);
+  device.reserved = read.Int("reserved").value_or(0);
   device.strength = read.Real("strength").value_or(0);
   device.usable = read.Flag("usable");
   reading.health = *health;
   reading.detail = read.Text("detail");
   reading.memory_used = read.Int("used");
+  reading.memory_free = read.Int("free");
   reading.utilisation = read.Real("load");
   reading.memory_utilisation = read.Real("memory_load");
   reading.temperature_c = read.Real("temperature");

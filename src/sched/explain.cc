@@ -116,7 +116,7 @@ Obstacles ObstaclesTo(const View& view, const Need& need) {
   Obstacles found;
   std::unordered_set<TaskId> seen;
   for (const DeviceRow& device : view.devices) {
-    if (!HasEnough(device.memory, need)) continue;
+    if (!HasEnough(device.memory, device.to_give(), need)) continue;
     ++found.such;
     if (!device.usable) {
       ++found.out;
@@ -138,14 +138,14 @@ Obstacles ObstaclesTo(const View& view, const Need& need) {
       taken += tenant.memory;
     }
     if (!IsWhole(need)) {
-      const int64_t mine = MemoryOfNeed(need, device.memory);
+      const int64_t mine = MemoryOfNeed(need, device.to_give());
       if (device.mode == ShareMode::kWhole) {
         ++found.whole;
       } else if (device.mode != need.mode) {
         ++found.mode;
       } else if (asked + need.milli > kWholeDevice) {
         ++found.room;
-      } else if (device.memory > 0 && taken + mine > device.memory) {
+      } else if (device.memory > 0 && taken + mine > device.to_give()) {
         ++found.memory;
         found.part = std::max(found.part, mine);
       } else {
@@ -282,15 +282,24 @@ Status CheckCount(const std::vector<DeviceRow>& devices, int want) {
   return Invalid(std::move(why), "/resources/gpus");
 }
 
+// Figures that differ must not read alike: 23.98 GiB is 23.9 beside 24.
+int64_t Beside(int64_t want, int64_t most) {
+  constexpr int64_t kShown = (int64_t{1} << 30) / 10;
+  return most < want && want - most < kShown ? most / kShown * kShown : most;
+}
+
 // A device whose memory nobody knows now may turn out to have enough.
-Status CheckDeviceMemory(const std::vector<DeviceRow>& devices, int want, int64_t memory) {
+Status CheckDeviceMemory(const std::vector<DeviceRow>& devices, int want, const DeviceWish& wish) {
+  const int64_t memory = wish.memory;
+  const Need need{.mode = wish.share.mode, .memory = memory};
   int have = 0;
   int64_t most = 0;
   for (const DeviceRow& device : devices) {
-    have += device.memory == 0 || device.memory >= memory;
-    most = std::max(most, device.memory);
+    have += device.memory == 0 || HasEnough(device.memory, device.to_give(), need);
+    most = std::max(most, IsWhole(need) ? device.memory : device.to_give());
   }
   if (want <= have) return {};
+  most = Beside(memory, most);
   Message why = msg::SubmitGpuMemoryTooLarge{.want = memory, .most = most};
   if (!AnyGpu(devices)) {
     why = msg::SubmitSlotMemoryTooLarge{.want = memory, .most = most};
@@ -317,7 +326,7 @@ std::vector<Error> FindMisfits(const std::vector<DeviceRow>& devices, int cores,
     const Status count = CheckCount(devices, want);
     note(count);
     // Of too many at least one should be large enough.
-    if (!devices.empty()) note(CheckDeviceMemory(devices, count ? want : 1, spec.wish.memory));
+    if (!devices.empty()) note(CheckDeviceMemory(devices, count ? want : 1, spec.wish));
   }
   if (spec.cpus && *spec.cpus > cores)
     note(Invalid(msg::SubmitTooManyCores{.want = *spec.cpus, .have = cores}, "/resources/cpus"));

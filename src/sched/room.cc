@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 #include "base/assert.h"
 
@@ -34,11 +35,10 @@ Room::Room(const View& view, bool as_if_usable)
   for (int i = 0; i < static_cast<int>(ranking_.size()); ++i) slots_[ranking_[i]].rank = i;
   // Whoever puts a device out of use is not to be on it when it is back.
   auto is_bare = [&](const DeviceRow& row) { return row.bare || (as_if_usable && !row.usable); };
-  for (const DeviceRow& row : rows) kinds_.push_back({row.memory, is_bare(row)});
-  auto same = [](const Kind& a, const Kind& b) { return a.memory == b.memory && a.bare == b.bare; };
-  auto more = [](const Kind& a, const Kind& b) {
-    return a.memory != b.memory ? a.memory > b.memory : a.bare > b.bare;
-  };
+  for (const DeviceRow& row : rows) kinds_.push_back({row.memory, row.to_give(), is_bare(row)});
+  auto what = [](const Kind& kind) { return std::tuple(kind.memory, kind.to_give, kind.bare); };
+  auto same = [&](const Kind& a, const Kind& b) { return what(a) == what(b); };
+  auto more = [&](const Kind& a, const Kind& b) { return what(a) > what(b); };
   kinds_.erase(std::unique(kinds_.begin(), kinds_.end(), same), kinds_.end());
   std::sort(kinds_.begin(), kinds_.end(), more);
   kinds_.erase(std::unique(kinds_.begin(), kinds_.end(), same), kinds_.end());
@@ -46,8 +46,9 @@ Room::Room(const View& view, bool as_if_usable)
     const DeviceRow& row = rows[i];
     Slot& slot = slots_[i];
     slot.memory = row.memory;
+    slot.to_give = row.to_give();
     slot.kind = static_cast<int>(
-        std::lower_bound(kinds_.begin(), kinds_.end(), Kind{row.memory, is_bare(row)}, more) -
+        std::lower_bound(kinds_.begin(), kinds_.end(), Kind{row.memory, row.to_give(), is_bare(row)}, more) -
         kinds_.begin());
     slot.usable = row.usable || as_if_usable;
     slot.bare = is_bare(row);
@@ -75,18 +76,18 @@ bool Room::Gives(const Slot& slot) const {
 
 bool Room::Takes(const Slot& slot, const Need& need) const {
   if (!Gives(slot) || (need.exclusive && !slot.bare)) return false;
-  if (IsWhole(need)) return !slot.occupied && HasEnough(slot.memory, need);
+  if (IsWhole(need)) return !slot.occupied && HasEnough(slot.memory, slot.to_give, need);
   if (slot.occupied && slot.mode != need.mode) return false;
   if (slot.asked + need.milli > kWholeDevice) return false;
   if (slot.memory == 0) return true;
-  return slot.taken + MemoryOfNeed(need, slot.memory) <= slot.memory;
+  return slot.taken + MemoryOfNeed(need, slot.to_give) <= slot.to_give;
 }
 
 int Room::Fitting(const Need& need, int enough) const {
   int count = 0;
   for (const Kind& kind : kinds_) {
     if (count >= enough) return count;
-    if (HasEnough(kind.memory, need) && (kind.bare || !need.exclusive)) count += kind.free;
+    if (HasEnough(kind.memory, kind.to_give, need) && (kind.bare || !need.exclusive)) count += kind.free;
   }
   if (IsWhole(need)) return count;
   const std::set<Part>& parts = parts_[static_cast<int>(need.mode)];
@@ -107,7 +108,7 @@ bool Room::Fits(const Need& need) {
 int Room::Serving(const Need& need) const {
   int count = 0;
   for (const Kind& kind : kinds_) {
-    if (HasEnough(kind.memory, need) && (kind.bare || !need.exclusive)) count += kind.usable;
+    if (HasEnough(kind.memory, kind.to_give, need) && (kind.bare || !need.exclusive)) count += kind.usable;
   }
   return count;
 }
@@ -137,7 +138,7 @@ void Room::Occupy(int device, const Need& need) {
   slot.occupied = true;
   slot.mode = need.mode;
   slot.asked += need.milli;
-  if (!IsWhole(need)) slot.taken += MemoryOfNeed(need, slot.memory);
+  if (!IsWhole(need)) slot.taken += MemoryOfNeed(need, slot.to_give);
   Change(device, slot);
 }
 
@@ -169,9 +170,9 @@ int Room::StillToLeave(const Slot& slot, const Need& need) const {
   if (!slot.occupied || IsWhole(need) || slot.mode != need.mode) return slot.asked;
   const int part = std::max(0, slot.asked + need.milli - kWholeDevice);
   if (slot.memory == 0) return part;
-  const int64_t missing = std::max<int64_t>(0, slot.taken + MemoryOfNeed(need, slot.memory) - slot.memory);
-  return std::max(
-      part, static_cast<int>(static_cast<double>(missing) * kWholeDevice / static_cast<double>(slot.memory)));
+  const int64_t missing = std::max<int64_t>(0, slot.taken + MemoryOfNeed(need, slot.to_give) - slot.to_give);
+  return std::max(part, static_cast<int>(static_cast<double>(missing) * kWholeDevice /
+                                         static_cast<double>(slot.to_give)));
 }
 
 bool Room::KeepFor(const Need& need) {
@@ -184,7 +185,8 @@ bool Room::KeepFor(const Need& need) {
   std::vector<Candidate> candidates;
   for (int i = 0; i < static_cast<int>(slots_.size()); ++i) {
     const Slot& slot = slots_[i];
-    if (slot.kept || !slot.usable || !HasEnough(slot.memory, need) || (need.exclusive && !slot.bare))
+    if (slot.kept || !slot.usable || !HasEnough(slot.memory, slot.to_give, need) ||
+        (need.exclusive && !slot.bare))
       continue;
     candidates.push_back({!Takes(slot, need), StillToLeave(slot, need), i});
   }

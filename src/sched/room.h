@@ -39,9 +39,11 @@ inline int64_t MemoryOfNeed(const Need& need, int64_t device_memory) {
 inline bool IsWhole(const Need& need) {
   return need.mode == ShareMode::kWhole;
 }
-// Of a device whose memory nobody knows (0), a part is not counted, and a floor is not met.
-inline bool HasEnough(int64_t device_memory, const Need& need) {
-  return device_memory >= need.memory || (device_memory == 0 && !IsWhole(need));
+// `to_give` of `memory` can be given. A whole device need only be of the size asked for, as it is sold. Of
+// one whose memory nobody knows (0), a part is not counted, and a floor is not met.
+inline bool HasEnough(int64_t memory, int64_t to_give, const Need& need) {
+  if (!IsWhole(need)) return memory == 0 || to_give >= need.memory;
+  return memory >= need.memory || NominalMemory(memory) >= need.memory;
 }
 
 class Room {
@@ -72,16 +74,16 @@ class Room {
 
  private:
   struct Slot {
-    int64_t memory = 0, taken = 0;  // taken by parts
-    int asked = 0;                  // thousandths, of all tenants
-    int rank = 0;                   // 0: the best
-    int kind = 0;                   // index into kinds_
+    int64_t memory = 0, to_give = 0, taken = 0;  // taken by parts
+    int asked = 0;                               // thousandths, of all tenants
+    int rank = 0;                                // 0: the best
+    int kind = 0;                                // index into kinds_
     ShareMode mode = ShareMode::kWhole;
     bool usable = false, bare = false, occupied = false, kept = false;
   };
   // Devices that are alike as long as they are free.
   struct Kind {
-    int64_t memory = 0;
+    int64_t memory = 0, to_give = 0;
     bool bare = false;
     int usable = 0, free = 0;
   };

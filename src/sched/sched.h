@@ -30,7 +30,9 @@ struct Tenant {
 struct DeviceRow {
   std::string id, label;  // label: what people read, "GPU0"
   Device::Kind kind = Device::Kind::kCpuSlot;
-  int64_t memory = 0;   // bytes in all; 0: unknown
+  int64_t memory = 0;    // bytes in all; 0: unknown
+  int64_t reserved = 0;  // of them, by the driver
+  int64_t to_give() const { return memory - reserved; }
   double strength = 0;  // larger is better; among equals the first in order
   // May be given out, as far as others than our own tenants are concerned. If not, `trouble` says why: out of
   // service, held, used from outside, another yard's.

@@ -12,6 +12,8 @@
 namespace ty {
 namespace {
 
+constexpr int64_t kMiB = int64_t{1} << 20, kGiB = int64_t{1} << 30;
+
 TEST(Scheduler, HoldsBigTaskUntilBothDevicesAreFree) {
   Scenario yard("2xcpu", "small: 1 gpu, running", "big: 2 gpu");
   EXPECT_EQ(yard.Starts(), "");
@@ -568,6 +570,28 @@ TEST(Fits, RefusesDeviceMemoryThatIsNotThere) {
             "/resources/gpu_memory submit.slot_memory_too_large(want=9663676416, most=8589934592)");
 }
 
+// Cards tell a little less than they are sold with: a floor is what people call them.
+TEST(Fits, AWholeCardIsOfTheSizeItIsSoldAsAndAShareOfWhatItHas) {
+  std::vector<DeviceRow> devices(1);
+  devices[0].kind = Device::Kind::kGpu;
+  devices[0].memory = 24564 * kMiB;
+  devices[0].reserved = 420 * kMiB;
+  auto check = [&](const char* share, int64_t memory) {
+    TaskSpec spec;
+    spec.gpus.counts = {1};
+    spec.wish.memory = memory;
+    if (*share != '\0') spec.wish.share = *Share::Parse(share);
+    Status fits = CheckFits(devices, 16, 0, spec, true);
+    return fits ? std::string("fits") : Describe(fits.error().message);
+  };
+  EXPECT_EQ(check("", 24 * kGiB), "fits");
+  EXPECT_EQ(check("", 25 * kGiB), "submit.gpu_memory_too_large(want=26843545600, most=25757220864)");
+  EXPECT_EQ(check("0.9", 24 * kGiB), "submit.gpu_memory_too_large(want=25769803776, most=25316818944)");
+  EXPECT_EQ(check("0.9", 24144 * kMiB), "fits");
+  EXPECT_EQ(check("0.9", 24145 * kMiB), "submit.gpu_memory_too_large(want=25317867520, most=25232932770)")
+      << "23.6 and 23.5 GiB, never the same figure twice";
+}
+
 TEST(Queue, LinesOfManyNeedsComeAndGoInAnyOrder) {
   ReadyQueue queue;
   std::mt19937 random(5);
@@ -635,7 +659,7 @@ class RandomYard : public testing::TestWithParam<unsigned> {
     } else if (Pick(8) == 0) {
       task.wish.exclusive = true;
     }
-    if (Pick(3) == 0) task.wish.memory = 1 + Pick(90);
+    if (Pick(3) == 0) task.wish.memory = kGiB * (1 + Pick(90));
     return task;
   }
 
@@ -643,15 +667,15 @@ class RandomYard : public testing::TestWithParam<unsigned> {
   bool Takes(const DeviceRow& device, const ReadyTask& task) const {
     if (!device.usable || (task.wish.exclusive && !device.bare)) return false;
     if (task.wish.share.mode == ShareMode::kWhole)
-      return device.tenants.empty() && device.memory >= task.wish.memory;
+      return device.tenants.empty() && NominalMemory(device.memory) >= task.wish.memory;
     if (!device.tenants.empty() && device.mode != task.wish.share.mode) return false;
     int asked = task.wish.share.milli;
-    int64_t memory = MemoryOfLease(task.wish, device.memory);
+    int64_t memory = MemoryOfLease(task.wish, device.to_give());
     for (const Tenant& tenant : device.tenants) {
       asked += tenant.asked_milli;
       memory += tenant.memory;
     }
-    return asked <= kWholeDevice && (device.memory == 0 || memory <= device.memory);
+    return asked <= kWholeDevice && (device.memory == 0 || memory <= device.to_give());
   }
 
   void Give(const Decision& start, const ReadyTask& task) {
@@ -662,7 +686,7 @@ class RandomYard : public testing::TestWithParam<unsigned> {
       DeviceRow& device = devices_[index];
       ASSERT_TRUE(Takes(device, task)) << "task " << task.id.value << " on device " << index;
       device.mode = start.share.mode;
-      device.tenants.push_back({task.id, start.share.milli, MemoryOfLease(task.wish, device.memory)});
+      device.tenants.push_back({task.id, start.share.milli, MemoryOfLease(task.wish, device.to_give())});
     }
   }
 
@@ -676,7 +700,8 @@ TEST_P(RandomYard, KeepsItsPromises) {
   cores_ = 1 + Pick(8);
   for (DeviceRow& device : devices_) {
     device.label = std::to_string(&device - devices_.data());
-    device.memory = std::array<int64_t, 4>{0, 24, 80, 80}[Pick(4)];
+    device.memory = std::array<int64_t, 4>{0, 24564 * kMiB, 80 * kGiB, 80 * kGiB}[Pick(4)];
+    if (device.memory > 0) device.reserved = Pick(3) * 300 * kMiB;
     device.strength = Pick(3);
   }
   ReadyQueue ready;
@@ -764,10 +789,10 @@ TEST_P(RandomYard, KeepsItsPromises) {
 TEST_P(RandomYard, StarvesNobody) {
   devices_.resize(2 + Pick(6));
   for (DeviceRow& device : devices_) {
-    device.memory = Pick(2) == 0 ? 24 : 80;
+    device.memory = kGiB * (Pick(2) == 0 ? 24 : 80);
     device.strength = Pick(3);
   }
-  devices_[0].memory = 80;
+  devices_[0].memory = 80 * kGiB;
   ReadyQueue ready;
   std::map<TaskId, std::pair<Decision, int>> running;  // and turns to go
   std::map<TaskId, ReadyTask> waiting;
@@ -783,8 +808,8 @@ TEST_P(RandomYard, StarvesNobody) {
         task.gpus.counts = {1};
         task.wish.memory = 0;
       }
-      if (task.wish.memory > 24 && task.gpus.Least() > 1) task.wish.memory = 24;
-      if (task.wish.memory > 80) task.wish.memory = 80;
+      if (task.wish.memory > 24 * kGiB && task.gpus.Least() > 1) task.wish.memory = 24 * kGiB;
+      if (task.wish.memory > 80 * kGiB) task.wish.memory = 80 * kGiB;
       task.priority = 0;
       if (!TakesDevices(task)) continue;
       ready.Insert(task);

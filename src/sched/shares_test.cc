@@ -9,6 +9,35 @@ namespace {
 
 using Parts = std::vector<int>;
 
+TEST(Shares, ACardIsOfTheSizeItIsSoldAs) {
+  const auto nominal_gib = [](int64_t mib) { return NominalMemory(mib << 20) >> 30; };
+  // Figures of nvidia-smi.
+  EXPECT_EQ(nominal_gib(8192), 8);      // RTX 3070
+  EXPECT_EQ(nominal_gib(10240), 10);    // RTX 3080
+  EXPECT_EQ(nominal_gib(11178), 11);    // GTX 1080 Ti
+  EXPECT_EQ(nominal_gib(11264), 11);    // RTX 2080 Ti
+  EXPECT_EQ(nominal_gib(15109), 16);    // T4, ECC, an older driver
+  EXPECT_EQ(nominal_gib(15360), 16);    // T4, ECC
+  EXPECT_EQ(nominal_gib(16160), 16);    // V100
+  EXPECT_EQ(nominal_gib(16376), 16);    // RTX 4080
+  EXPECT_EQ(nominal_gib(22731), 24);    // A10G, ECC
+  EXPECT_EQ(nominal_gib(23034), 24);    // L4, ECC
+  EXPECT_EQ(nominal_gib(24564), 24);    // RTX 4090
+  EXPECT_EQ(nominal_gib(24576), 24);    // RTX 3090
+  EXPECT_EQ(nominal_gib(32607), 32);    // RTX 5090
+  EXPECT_EQ(nominal_gib(40326), 40);    // A100, an older driver
+  EXPECT_EQ(nominal_gib(40960), 40);    // A100
+  EXPECT_EQ(nominal_gib(46068), 48);    // L40S, ECC
+  EXPECT_EQ(nominal_gib(49140), 48);    // RTX 6000 Ada
+  EXPECT_EQ(nominal_gib(81559), 80);    // H100
+  EXPECT_EQ(nominal_gib(95830), 94);    // H100 NVL
+  EXPECT_EQ(nominal_gib(143771), 141);  // H200
+  EXPECT_EQ(nominal_gib(4864), 5);      // MIG 1g.5gb
+  EXPECT_EQ(nominal_gib(9728), 10);     // MIG 1g.10gb
+  EXPECT_EQ(nominal_gib(19968), 20);    // MIG 2g.20gb
+  EXPECT_EQ(NominalMemory(0), 0) << "nobody knows";
+}
+
 TEST(Shares, OneAloneIsGrantedTheWholeDevice) {
   EXPECT_EQ(GrantShares({500}), Parts({1000}));
   EXPECT_EQ(GrantShares({1}), Parts({1000}));

@@ -188,7 +188,7 @@ void Scenario::Start(Row& row, std::vector<int> devices, Share share) {
     EXPECT_TRUE(device.tenants.empty() || (device.mode == share.mode && share.mode != ShareMode::kWhole))
         << device.id << " was given out twice";
     device.mode = share.mode;
-    device.tenants.push_back({row.task.id, share.milli, MemoryOfLease(wish, device.memory)});
+    device.tenants.push_back({row.task.id, share.milli, MemoryOfLease(wish, device.to_give())});
   }
   if (devices.empty()) cores_used_ += row.task.cpus;
   row.devices = std::move(devices);

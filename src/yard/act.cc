@@ -37,8 +37,10 @@ void Yard::Apply(Act& act) {
     std::sort(targets.begin(), targets.end());
     targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
   }
-  // Each goes right behind the named one, so the last goes first.
-  if (act.behind) std::reverse(targets.begin(), targets.end());
+  // Each goes right behind the named one, or before all others, so the last goes first; answers are in the
+  // order they were named in.
+  const bool backwards = act.behind || act.first;
+  if (backwards) std::reverse(targets.begin(), targets.end());
   std::vector<ActAnswer> answers;
   for (TaskId id : targets) {
     Task* task = FindTask(id);
@@ -61,6 +63,7 @@ void Yard::Apply(Act& act) {
       answers.push_back({id, Conflict(msg::ActEndedAlready{.task = number})});
     }
   }
+  if (backwards) std::reverse(answers.begin(), answers.end());
   journal_.Then([reply = std::move(act.reply), answers = std::move(answers)](const Receipt& receipt) mutable {
     if (!receipt.committed) {
       for (ActAnswer& answer : answers) answer.done = Forward(receipt.committed.error());
@@ -80,6 +83,7 @@ Status Yard::ActOn(Task& task, const Act& act) {
       return Release(task);
     case Verb::kPriority:
       if (act.beside) return Move(task, *act.beside, act.behind);
+      if (act.first && !IsWaiting(task)) return Conflict(msg::ActMoveRunning{.task = number});
       return Reprioritise(task, act.first ? FirstPriority(task) : act.priority);
     case Verb::kRetry:
       if (IsWaiting(task) && task.not_before) {  // do not wait for the delay

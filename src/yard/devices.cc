@@ -95,6 +95,7 @@ void Yard::LoadDevices(const OpenState& state) {
       device.name = TextAt(one, "name");
       device.pci = TextAt(one, "pci");
       device.memory = IntAt(one, "memory");
+      device.reserved = IntAt(one, "reserved");
       Entry& entry = ledger_.Put(device);
       entry.unread = msg::ProbeHanging{};  // until the first report, which is on its way
       entry.unread_since = Wall();
@@ -138,7 +139,8 @@ void Yard::KeepKnown() {
                     {"label", device.label},
                     {"name", device.name},
                     {"pci", device.pci},
-                    {"memory", device.memory}});
+                    {"memory", device.memory},
+                    {"reserved", device.reserved}});
   }
   std::string known = json::serialize(list);
   if (known == known_) return;
@@ -248,9 +250,14 @@ Status Yard::ReleaseDevice(Entry& entry) {
     const bool well =
         !gpu || (!entry.unread && entry.reading && entry.reading->health == DeviceHealth::kGood);
     const bool stuck = entry.out->why == OutOfService::Why::kUnkillable && !entry.leases.empty();
-    if (!well || stuck) {
+    if (stuck) return Conflict(entry.out->reason);
+    if (!well) {
       if (watch_ != nullptr) watch_->LookNow();
-      return Conflict(msg::ActDeviceStillBad{.device = entry.device.label});
+      const std::string& label = entry.device.label;
+      const bool counts =
+          !entry.unread && entry.reading && entry.reading->health == DeviceHealth::kUncorrectable;
+      if (counts) return Conflict(msg::ActDeviceStillEcc{.device = label});
+      return Conflict(msg::ActDeviceStillBad{.device = label});
     }
     Restore(entry);
   }
@@ -278,7 +285,11 @@ void Yard::EndHolds() {
       entry->hold.reset();
       journal_.Write(SettingChanged{HoldKey(entry->device.id), ""});
     }
-    if (entry->settling && entry->settling->second <= now_) entry->settling.reset();
+    if (entry->settling && entry->settling->second <= now_) {
+      entry->settling.reset();
+      // What is left on it is not our last tenant's any more, but memory that nobody holds, from now on.
+      if (entry->memory_held) entry->memory_held = now_;
+    }
     if (entry->settling && watch_ != nullptr) watch_->LookNow();
     Refresh(*entry);
   }
@@ -296,7 +307,7 @@ void Yard::TellWatch() {
       } else {
         wish.often = true;
       }
-      wish.often = wish.often || entry.settling;
+      wish.often = wish.often || entry.settling || (entry.memory_held && !entry.out);
     } else if (entry.leases.size() > 1) {
       for (const Entry::Tenancy& tenancy : entry.leases) {
         const Live* live = FindLive(tenancy.lease.attempt);
@@ -341,8 +352,8 @@ DeviceView Yard::View(const Entry& entry) const {
                : !entry.leases.empty() ? (shared ? "shared" : "leased")
                : entry.elsewhere       ? "elsewhere"
                : entry.foreign_reason  ? "foreign"
-               : entry.settling        ? "settling"
-                                       : "free";
+               : entry.settling || entry.memory_held ? "settling"
+                                                     : "free";
   if (entry.hold) view.held_until = entry.hold->until;
   if (entry.out) {
     view.out_since = entry.out->since;
@@ -356,6 +367,8 @@ DeviceView Yard::View(const Entry& entry) const {
   if (view.reading && view.reading->processes) {  // attempts of ours only by name
     for (DeviceProcess& process : *view.reading->processes) {
       if (!IsLive(process.attempt)) process.attempt.reset();
+      if (process.attempt)
+        view.tasks.emplace_back(*process.attempt, lives_.at(*process.attempt).attempt.task);
     }
   }
   return view;

@@ -3,12 +3,13 @@
 
 #include <algorithm>
 
+#include "testing/scenario.h"
 #include "testing/yard_harness.h"
 
 namespace ty {
 namespace {
 
-constexpr int64_t kGiB = int64_t{1} << 30;
+constexpr int64_t kMiB = int64_t{1} << 20, kGiB = int64_t{1} << 30;
 
 TaskSpec SpecWith(const std::string& share, std::string gpus = "1") {
   TaskSpec spec = Spec({"train"}, std::move(gpus));
@@ -249,10 +250,10 @@ TEST(Shares, WhoUsesMoreThanItsPartIsStoppedAloneBeforeBothDie) {
   a.attempt = yard.AttemptOf(modest);
   b.attempt = yard.AttemptOf(greedy);
   yard.Gpu(0).processes = {a, b};
-  yard.Gpu(0).memory_used = 23 * kGiB;
+  yard.Gpu(0).memory_free = kGiB;
   yard.Look();
   EXPECT_TRUE(yard.engine->stops.empty()) << "there is room yet";
-  yard.Gpu(0).memory_used = 24 * kGiB - (100 << 20);
+  yard.Gpu(0).memory_free = 100 * kMiB;
   yard.Look();
   ASSERT_EQ(yard.engine->stops.size(), 1u);
   EXPECT_EQ(yard.engine->stops[0].first, yard.AttemptOf(greedy));
@@ -261,7 +262,7 @@ TEST(Shares, WhoUsesMoreThanItsPartIsStoppedAloneBeforeBothDie) {
   EXPECT_EQ(yard.RecordOf(greedy).task.retries, 0);
   EXPECT_EQ(yard.LeasesOn("GPU0"), "1 1000/500 together") << "it waits for a whole device";
   yard.Gpu(0).processes->clear();
-  yard.Gpu(0).memory_used = 0;
+  yard.Gpu(0).memory_free = 24 * kGiB;
   yard.Exit(modest, 0);
   yard.Look();
   EXPECT_EQ(yard.LeasesOn("GPU0"), "2 1000/1000 whole");
@@ -273,10 +274,51 @@ TEST(Shares, TheNewestIsStoppedWhenNobodyIsOverItsPart) {
   const TaskId young = yard.MustSubmit(SpecWith("0.5"));
   yard.Begin(old);
   yard.Begin(young);
-  yard.Gpu(0).memory_used = 24 * kGiB;
+  yard.Gpu(0).memory_free = 0;
   yard.Look();
   ASSERT_EQ(yard.engine->stops.size(), 1u);
   EXPECT_EQ(yard.engine->stops[0].first, yard.AttemptOf(young));
+}
+
+// A card is full though it is far from "used" in all: its driver keeps a part, which is neither used nor
+// free.
+TEST(Shares, ACardThatKeepsMemoryForItselfIsFullWithoutIt) {
+  YardHarness yard(YardHarness::Gpus{1});
+  yard.Gpu(0).device.memory = 10240 * kMiB;
+  yard.Gpu(0).device.reserved = 300 * kMiB;
+  yard.Look();
+  const TaskId modest = yard.MustSubmit(SpecWith("0.5"));
+  const TaskId greedy = yard.MustSubmit(SpecWith("0.5"));
+  ASSERT_EQ(yard.StateOf(greedy), "starting");
+  EXPECT_EQ(yard.DeviceOf("GPU0").leases.at(0).memory, 4970 * kMiB) << "half of what can be given";
+  EXPECT_EQ(yard.DeviceOf("GPU0").leases.at(1).memory, 4970 * kMiB);
+  yard.Begin(modest);
+  yard.Begin(greedy);
+  DeviceProcess a = Compute(100, 3000 * kMiB), b = Compute(101, 6940 * kMiB);
+  a.attempt = yard.AttemptOf(modest);
+  b.attempt = yard.AttemptOf(greedy);
+  yard.Gpu(0).processes = {a, b};
+  yard.Gpu(0).memory_used = 9940 * kMiB;
+  yard.Gpu(0).memory_free = 0;
+  yard.Look();
+  ASSERT_EQ(yard.engine->stops.size(), 1u);
+  EXPECT_EQ(yard.engine->stops[0].first, yard.AttemptOf(greedy));
+}
+
+TEST(Shares, WhatTheDriverKeepsMayWaverAndTwoHalvesStillFit) {
+  YardHarness yard(YardHarness::Gpus{1});
+  yard.Gpu(0).device.reserved = 300 * kMiB;
+  yard.Look();
+  const TaskId first = yard.MustSubmit(SpecWith("0.5"));
+  yard.Begin(first);
+  yard.Gpu(0).device.reserved = 500 * kMiB;
+  yard.Look();
+  EXPECT_EQ(yard.StateOf(yard.MustSubmit(SpecWith("0.5"))), "starting");
+  EXPECT_EQ(yard.DeviceOf("GPU0").device.reserved, 300 * kMiB) << "as long as somebody has a part of it";
+  yard.Restart();
+  yard.Look();
+  yard.FinishAdoption();
+  EXPECT_EQ(yard.DeviceOf("GPU0").device.reserved, 300 * kMiB) << "over a restart too";
 }
 
 TEST(Shares, OutOfMemoryBesideOthersIsTriedAgainAlone) {
@@ -387,13 +429,116 @@ TEST(Foreign, MemoryThatNobodyHoldsTakesADeviceOutUntilItIsFree) {
   YardHarness yard(YardHarness::Gpus{1});
   yard.Gpu(0).memory_used = 3 * kGiB;
   yard.Look();
-  EXPECT_EQ(yard.DeviceOf("GPU0").state, "free") << "a moment is no proof";
+  EXPECT_EQ(yard.DeviceOf("GPU0").state, "settling") << "a moment is no proof";
+  const TaskId task = yard.MustSubmit(Spec({"train"}));
+  EXPECT_EQ(yard.WhyId(task), "device.freeing") << "nor is it a reason to run into a full card";
+  EXPECT_TRUE(yard.watch->wish.often);
   yard.Pass(seconds(6));
   yard.Look();
   EXPECT_EQ(yard.DeviceOf("GPU0").state, "quarantined");
+  EXPECT_EQ(yard.WhyId(task), "device.memory_held");
   yard.Gpu(0).memory_used = 0;
   yard.Look();
+  EXPECT_EQ(yard.StateOf(task), "starting");
+}
+
+TEST(Foreign, MemoryThatIsFreeAfterAMomentTakesNoDeviceOut) {
+  YardHarness yard(YardHarness::Gpus{1});
+  yard.Gpu(0).memory_used = 3 * kGiB;
+  yard.Look();
+  const TaskId task = yard.MustSubmit(Spec({"train"}));
+  EXPECT_EQ(yard.StateOf(task), "waiting");
+  yard.Pass(seconds(1));
+  yard.Gpu(0).memory_used = 0;
+  yard.Look();
+  EXPECT_EQ(yard.StateOf(task), "starting");
+  for (const Event& event : yard.Events()) EXPECT_NE(event.kind, "device.quarantined");
+}
+
+// WSL and Windows drivers list processes without their memory.
+TEST(Foreign, AProcessThatCannotTellItsMemoryHasWhatNobodyElseAccountsFor) {
+  YardHarness yard(YardHarness::Gpus{1});
+  DeviceProcess untold = Compute(77, 0), desktop = Compute(78, 300 * kMiB);
+  untold.memory.reset();
+  desktop.type = DeviceProcess::Type::kGraphics;
+  yard.Gpu(0).processes = {desktop, untold};
+  yard.Gpu(0).memory_used = 700 * kMiB;
+  yard.Look();
+  EXPECT_EQ(yard.DeviceOf("GPU0").state, "free") << "400 MiB are left for it";
+  yard.Gpu(0).memory_used = 8 * kGiB;
+  yard.Look();
+  const TaskId task = yard.MustSubmit(Spec({"train"}));
+  EXPECT_EQ(yard.WhyId(task), "device.foreign");
+  ASSERT_EQ(yard.DeviceOf("GPU0").foreign.size(), 1u);
+  EXPECT_EQ(yard.DeviceOf("GPU0").foreign[0].pid, 77);
+}
+
+TEST(Foreign, ButNotWhatOurOwnTaskMayHave) {
+  YardHarness yard(YardHarness::Gpus{1});
+  const TaskId task = yard.MustSubmit(SpecWith("0.5"));
+  yard.Begin(task);
+  DeviceProcess ours = Compute(77, 0), other = Compute(78, 0);
+  ours.memory.reset();
+  other.memory.reset();
+  ours.attempt = yard.AttemptOf(task);
+  yard.Gpu(0).processes = {ours, other};
+  yard.Gpu(0).memory_used = 8 * kGiB;
+  yard.Look();
+  EXPECT_TRUE(yard.DeviceOf("GPU0").foreign.empty()) << "nobody knows whose it is";
+  ours.memory = 2 * kGiB;
+  yard.Gpu(0).processes = {ours, other};
+  yard.Look();
+  EXPECT_EQ(yard.DeviceOf("GPU0").foreign.size(), 1u);
+}
+
+TEST(Foreign, ManySmallProcessesAreBigTogether) {
+  YardHarness yard(YardHarness::Gpus{1});
+  yard.Gpu(0).processes = {Compute(77, 450 * kMiB)};
+  yard.Look();
   EXPECT_EQ(yard.DeviceOf("GPU0").state, "free");
+  yard.Gpu(0).processes = {Compute(77, 450 * kMiB), Compute(78, 460 * kMiB), Compute(79, 450 * kMiB)};
+  yard.Look();
+  const TaskId task = yard.MustSubmit(Spec({"train"}));
+  EXPECT_EQ(yard.WhyId(task), "device.foreign_many");
+  EXPECT_EQ(yard.DeviceOf("GPU0").foreign.size(), 3u);
+  EXPECT_TRUE(ActOn(yard, DeviceVerb::kRelease, "GPU0"));
+  EXPECT_EQ(yard.StateOf(task), "starting") << "all of them are let pass";
+}
+
+// A task that does not keep to its CUDA_VISIBLE_DEVICES.
+TEST(Foreign, ATaskOfOursOnACardThatIsNotItsIsNamed) {
+  YardHarness yard(YardHarness::Gpus{2});
+  const TaskId one = yard.MustSubmit(Spec({"one"}));
+  const TaskId two = yard.MustSubmit(Spec({"two"}));
+  yard.Begin(one);
+  yard.Begin(two);
+  ASSERT_EQ(yard.LeasesOn("GPU1"), "2 1000/1000 whole");
+  yard.Exit(one, 0);
+  yard.now += milliseconds(100);
+  DeviceProcess astray = Compute(90, 9 * kGiB);
+  astray.attempt = yard.AttemptOf(two);
+  yard.Gpu(0).processes = {astray};
+  yard.Gpu(0).memory_used = 9 * kGiB;
+  yard.Look();
+  const TaskId next = yard.MustSubmit(Spec({"next"}));
+  EXPECT_EQ(yard.WhyId(next), "device.astray");
+  const DeviceView device = yard.DeviceOf("GPU0");
+  EXPECT_EQ(device.state, "foreign");
+  ASSERT_EQ(device.tasks.size(), 1u);
+  EXPECT_EQ(device.tasks[0].second, two) << "the list of processes tells whose it is";
+  EXPECT_TRUE(yard.DeviceOf("GPU1").foreign.empty());
+
+  // That it is there with a little is no reason; a load is.
+  yard.Pass(seconds(6));
+  astray.memory = 400 * kMiB;
+  yard.Gpu(0).processes = {astray};
+  yard.Gpu(0).memory_used = 400 * kMiB;
+  yard.Gpu(0).utilisation = 0.9;
+  yard.Look();
+  EXPECT_EQ(yard.WhyId(next), "device.astray");
+  yard.Gpu(0).utilisation = 0.1;
+  yard.Look();
+  EXPECT_EQ(yard.StateOf(next), "starting");
 }
 
 TEST(Foreign, ReleaseLetsThosePassThatAreThere) {
@@ -508,6 +653,9 @@ TEST(Quarantine, UncorrectableMemoryErrorsTakeACardOut) {
   yard.Look();
   EXPECT_EQ(yard.DeviceOf("GPU0").state, "quarantined");
   EXPECT_EQ(yard.WhyId(yard.MustSubmit(Spec({"train"}))), "device.ecc");
+  const Status released = ActOn(yard, DeviceVerb::kRelease, "GPU0");
+  ASSERT_FALSE(released);
+  EXPECT_EQ(released.error().message.id, "act.device_still_ecc") << "the look went well, the count stands";
 }
 
 // Case 49: microsoft/pai#3375.
@@ -593,6 +741,56 @@ TEST(Probe, ACardOnlyKnownByItsPlaceGetsItsNameLater) {
   EXPECT_EQ(yard.StateOf(task), "starting");
 }
 
+// Where no bus is to be seen: WSL, some containers.
+TEST(Probe, ALostCardOfNoPlaceIsTheOneThatHadItsNumber) {
+  YardHarness yard(YardHarness::Gpus{2});
+  for (int index : {0, 1}) yard.Gpu(index).device.pci.clear();
+  yard.Look();
+  yard.Restart();
+  yard.Gpu(1).device = {};
+  yard.Gpu(1).device.id = "pci:gpu1";
+  yard.Gpu(1).device.kind = Device::Kind::kGpu;
+  yard.Gpu(1).device.index = 1;
+  yard.Gpu(1).device.label = "GPU1";
+  yard.Gpu(1).device.usable = false;
+  yard.Gpu(1).health = DeviceHealth::kLost;
+  yard.Look();
+  yard.FinishAdoption();
+  ASSERT_EQ(yard.yard->Devices().size(), 2u);
+  EXPECT_EQ(yard.yard->Devices()[1].device.id, FakeGpu(1).id);
+  EXPECT_EQ(yard.yard->Devices()[1].state, "lost");
+}
+
+TEST(Probe, ACardThatIsGoneAfterARestartDoesNotLookLikeTheOneThatHasItsNumberNow) {
+  YardHarness yard(YardHarness::Gpus{2});
+  yard.Restart();
+  yard.report.devices.erase(yard.report.devices.begin());
+  yard.Gpu(0).device.index = 0;
+  yard.Gpu(0).device.label = "GPU0";
+  yard.Look();
+  yard.FinishAdoption();
+  EXPECT_EQ(yard.DeviceOf("GPU0").device.id, FakeGpu(1).id);
+  EXPECT_EQ(yard.DeviceOf("GPU0-lost").device.id, FakeGpu(0).id);
+  EXPECT_EQ(yard.DeviceOf("GPU0-lost").state, "lost");
+}
+
+TEST(Probe, ANumberThatNoCardHasIsNotACardThatBroke) {
+  YardHarness yard(YardHarness::Gpus{1});
+  DeviceReading& absent = yard.report.devices.emplace_back();
+  absent.device.id = "pci:gpu5";
+  absent.device.kind = Device::Kind::kGpu;
+  absent.device.index = 5;
+  absent.device.label = "GPU5";
+  absent.device.usable = false;
+  absent.health = DeviceHealth::kAbsent;
+  absent.detail = "GPU0";
+  yard.Look();
+  const DeviceView device = yard.DeviceOf("GPU5");
+  EXPECT_EQ(device.state, "unknown");
+  EXPECT_EQ(Describe(device.trouble), "device.absent(number=5, devices=GPU0)");
+  for (const Event& event : yard.Events()) EXPECT_NE(event.kind, "device.lost");
+}
+
 TEST(Probe, NumbersMayChangeTheUuidStays) {
   YardHarness yard(YardHarness::Gpus{2});
   const TaskId task = yard.MustSubmit(Spec({"train"}));
@@ -660,6 +858,28 @@ TEST(Lease, ACardIsGivenOutAgainOnlyWhenItsMemoryIsFree) {
   EXPECT_EQ(yard.StateOf(second), "starting");
 }
 
+TEST(Lease, WhatATaskLeftOnACardIsNotGivenToTheNext) {
+  YardHarness yard(YardHarness::Gpus{1});
+  const TaskId first = yard.MustSubmit(Spec({"a"}));
+  const TaskId second = yard.MustSubmit(Spec({"b"}));
+  yard.Begin(first);
+  yard.Gpu(0).memory_used = 9 * kGiB;
+  yard.Exit(first, 0);
+  yard.now += milliseconds(100);
+  yard.Look();
+  EXPECT_EQ(yard.WhyId(second), "device.settling");
+  yard.Pass(seconds(5));
+  EXPECT_EQ(yard.WhyId(second), "device.freeing") << "before the next look, too";
+  yard.Look();
+  EXPECT_EQ(yard.WhyId(second), "device.freeing");
+  yard.Pass(seconds(6));
+  yard.Look();
+  EXPECT_EQ(yard.WhyId(second), "device.memory_held");
+  yard.Gpu(0).memory_used = 0;
+  yard.Look();
+  EXPECT_EQ(yard.StateOf(second), "starting");
+}
+
 TEST(Priority, FirstGoesBeforeAllThatWait) {
   YardHarness yard(1);
   const TaskId running = yard.MustSubmit(Spec({"a"}));
@@ -668,6 +888,7 @@ TEST(Priority, FirstGoesBeforeAllThatWait) {
   yard.MustSubmit(high);
   const TaskId late = yard.MustSubmit(Spec({"c"}));
   EXPECT_TRUE(First(yard, late).at(0).done);
+  EXPECT_EQ(First(yard, running).at(0).done.error().message.id, "act.move_running");
   yard.Begin(running);
   yard.Exit(running, 0);
   EXPECT_EQ(yard.StateOf(late), "starting");

@@ -236,7 +236,7 @@ std::string Yard::LogHead(const Task& task, const Live& live, const TaskSpec& sp
                  : Message(msg::HeadDevices{.count = count, .devices = labels})));
   const Entry::Tenancy* tenancy = first == nullptr ? nullptr : first->Of(attempt.uid);
   if (tenancy != nullptr && tenancy->lease.mode != ShareMode::kWhole) {
-    items.push_back(ToJson(Message(msg::HeadShare{.percent = tenancy->lease.asked_milli / 10,
+    items.push_back(ToJson(Message(msg::HeadShare{.percent = tenancy->lease.asked_milli / 10.0,
                                                   .mode = std::string(Name(tenancy->lease.mode))})));
   }
   if (live.port > 0) {

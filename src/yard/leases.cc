@@ -78,7 +78,7 @@ void Yard::Grant(Live& live, const Task& task, const Decision& decision) {
     lease.asked_milli = decision.share.milli;
     lease.mode = decision.share.mode;
     lease.slice = decision.share.slice;
-    lease.memory = MemoryOfLease(ReadyOf(task).wish, entry.device.memory);
+    lease.memory = MemoryOfLease(ReadyOf(task).wish, entry.device.to_give());
     entry.leases.push_back({lease, task.id, std::nullopt});
     Regrant(entry, /*shrink=*/true);
     Entry::Tenancy& mine = entry.leases.back();

@@ -125,6 +125,8 @@ std::optional<Message> Ledger::TroubleOf(const Entry& entry) const {
   if (entry.elsewhere) return Elsewhere(entry);
   if (entry.foreign_reason) return entry.foreign_reason;
   if (entry.settling) return msg::DeviceSettling{.device = entry.device.label};
+  if (entry.memory_held && entry.reading)
+    return msg::DeviceFreeing{.device = entry.device.label, .used = entry.reading->memory_used.value_or(0)};
   return std::nullopt;
 }
 
@@ -135,6 +137,7 @@ bool Ledger::Refresh(const Entry& entry) {
   row.label = entry.device.label;
   row.kind = entry.device.kind;
   row.memory = entry.device.memory;
+  row.reserved = entry.device.reserved;
   row.strength = entry.device.strength;
   row.trouble = TroubleOf(entry);
   row.usable = !row.trouble;

@@ -51,7 +51,7 @@ struct Entry {
   bool seen = false;     // in the last report
   bool retired = false;  // leased still, but not one of the yard's devices any more
   std::optional<HostHolder> elsewhere;
-  std::vector<DeviceProcess> foreign;
+  std::vector<DeviceProcess> foreign;             // without a lease on it, ours too
   std::optional<Message> foreign_reason;          // with `foreign`, or of somebody not visible
   std::set<std::pair<int, uint64_t>> ignored;     // processes that are no reason to wait any more
   bool ignore_hidden = false;                     // nor what cannot be seen

@@ -170,10 +170,10 @@ Message Yard::DescribeLeases(const Task& task, const Attempt& attempt) const {
   const Lease& lease = tenancy->lease;
   if (lease.mode == ShareMode::kTogether) {
     return msg::ReceiptSeesTogether{
-        .devices = devices, .percent = lease.asked_milli / 10, .memory = lease.memory};
+        .devices = devices, .percent = lease.asked_milli / 10.0, .memory = lease.memory};
   }
   return msg::ReceiptSeesTurns{
-      .devices = devices, .percent = lease.asked_milli / 10, .slice = lease.slice, .memory = lease.memory};
+      .devices = devices, .percent = lease.asked_milli / 10.0, .slice = lease.slice, .memory = lease.memory};
 }
 
 // The same before there are leases.
@@ -185,13 +185,13 @@ Message Yard::DescribeStart(const Task& task, const Decision& decision) const {
   if (task.wish.ranks)
     return msg::ReceiptRanks{.count = static_cast<int64_t>(ids.size()), .devices = devices};
   const int64_t memory =
-      MemoryOfLease(ReadyOf(task).wish, ledger_.entries()[decision.devices.front()].device.memory);
+      MemoryOfLease(ReadyOf(task).wish, ledger_.entries()[decision.devices.front()].device.to_give());
   const Share& share = decision.share;
   if (share.mode == ShareMode::kTogether)
-    return msg::ReceiptSeesTogether{.devices = devices, .percent = share.milli / 10, .memory = memory};
+    return msg::ReceiptSeesTogether{.devices = devices, .percent = share.milli / 10.0, .memory = memory};
   if (share.mode == ShareMode::kTurns) {
     return msg::ReceiptSeesTurns{
-        .devices = devices, .percent = share.milli / 10, .slice = share.slice, .memory = memory};
+        .devices = devices, .percent = share.milli / 10.0, .slice = share.slice, .memory = memory};
   }
   return msg::ReceiptSees{.devices = devices};
 }
@@ -202,8 +202,8 @@ Message Yard::DescribeWish(const Task& task) const {
   const Share& share = task.wish.share;
   if (task.wish.ranks) return msg::ReceiptWantsRanks{.count = count};
   if (share.mode == ShareMode::kTogether)
-    return msg::ReceiptWantsTogether{.percent = share.milli / 10, .count = count};
-  if (share.mode == ShareMode::kTurns) return msg::ReceiptWantsTurns{.percent = share.milli / 10};
+    return msg::ReceiptWantsTogether{.percent = share.milli / 10.0, .count = count};
+  if (share.mode == ShareMode::kTurns) return msg::ReceiptWantsTurns{.percent = share.milli / 10.0};
   return msg::ReceiptWants{.count = count};
 }
 

@@ -55,8 +55,9 @@ struct DeviceView {
   std::vector<LeaseView> leases;
   std::optional<DeviceReading> reading;  // of a GPU, the newest
   std::optional<Time> read_at;
-  std::vector<DeviceProcess> foreign;   // processes from outside that keep it from being given out
-  std::optional<HostHolder> elsewhere;  // another yard of this host has it
+  std::vector<DeviceProcess> foreign;          // processes without a lease that keep it from being given out
+  std::vector<std::pair<Ulid, TaskId>> tasks;  // of attempts among its processes
+  std::optional<HostHolder> elsewhere;         // another yard of this host has it
 };
 
 struct YardView {

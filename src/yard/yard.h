@@ -160,8 +160,11 @@ class Yard {
 
   // reports.cc and devices.cc: what is known of each device and what stands against it
   void LoadDevices(const OpenState& state);
+  const Entry* KnownAt(const DeviceReading& reading, const DeviceReport& report) const;
   void TakeIn(Entry& entry, DeviceReading&& reading, const DeviceReport& report);
   void LookForForeign(Entry& entry, const DeviceReport& report);
+  std::optional<Message> ReasonOf(Entry& entry, std::vector<DeviceProcess> outsiders, int64_t untold,
+                                  bool loaded, Time at);
   void LookForMemory(Entry& entry, const DeviceReport& report);
   void Settle(Entry& entry, const DeviceReport& report, bool locked);
   void TakeOut(Entry& entry, OutOfService::Why why, Message reason);

@@ -196,6 +196,8 @@ def test_up_just_after_a_kill_starts_with_the_options_asked_for(down_yard):
     (["priority", "--first"], 2, "--tag"),
     (["priority", "--first", "high", "1"], 2, "high"),
     (["logs", "--rank", "x", "1"], 2, "--rank"),
+    (["logs", "--rank", "0", "--rank", "1", "1"], 2, "only once"),
+    (["run", "--gpus", "", "true"], 2, "cannot be ''."),
     (["devices", "hold"], 2, "trainyard devices"),
     (["devices", "cpu:0"], 2, "hold"),
     (["devices", "hold", "cpu:9"], 3, "cpu:9"),
@@ -394,6 +396,18 @@ def test_first_goes_before_all_that_wait(yard):
         yard("run", "-q", "true")
     assert "first" in yard("priority", "--first", "3").out
     assert [task["id"] for task in yard.json("ls")["items"]] == [3, 1, 2]
+    said = yard("priority", "--first", "2", "1").out
+    assert [task["id"] for task in yard.json("ls")["items"]] == [2, 1, 3]
+    assert said == "Task 2 is now first in the queue.\nTask 1 comes right behind task 2.\n"
+    yard("resume")
+    yard("wait", "1-3")
+
+
+def test_first_is_nothing_for_a_task_that_runs(yard):
+    running = int(yard("run", "-q", "sleep", "600").out)
+    until(lambda: yard.task(running)["state"] == "running")
+    assert "not waiting" in yard("priority", "--first", str(running), code=None).err
+    yard("cancel", str(running))
 
 
 def states(yard):

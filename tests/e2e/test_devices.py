@@ -152,6 +152,10 @@ def test_ranks_start_one_process_for_each_card(gpus):
     assert {"log.0", "log.1"} <= set(os.listdir(folder)) and "log" not in os.listdir(folder)
 
 
+def test_one_rank_is_told_as_one_process(gpu):
+    assert "1 process, one per device: GPU0" in gpu("run", "--wait", "-g", "1", "--ranks", "true").out
+
+
 def test_the_rank_that_fails_first_is_the_tasks_end_and_the_others_are_stopped(anyones):
     yard = anyones
     # Rank 1 fails once rank 0 has said who it is.
@@ -204,6 +208,15 @@ def test_what_can_never_run_is_refused_with_the_option_to_change(gpus, words, na
     assert gpus.json("ls", "-a")["items"] == []
 
 
+def test_a_card_is_of_the_size_it_is_sold_as_and_a_share_of_what_it_has(down_gpu):
+    gpu = beside(down_gpu, "memory 24564 0 420")
+    gpu("run", "--wait", "--gpu-memory", "24G", "true")
+    refused = gpu("run", "--gpu-memory", "25G", "true", code=2).err
+    assert "25 GiB" in refused and "24 GiB" in refused
+    refused = gpu("run", "--share", "0.9", "--gpu-memory", "24G", "true", code=2).err
+    assert "24 GiB" in refused and "23.6 GiB" in refused
+
+
 # ---- Use from outside the yard (queues 4.7: 82, 83)
 
 
@@ -243,6 +256,46 @@ def test_neither_a_desktop_nor_a_small_process_keeps_a_card_busy(down_gpu, stran
     assert gpu.devices()["GPU0"]["processes"][0]["pid"] == stranger.pid
     gpu("run", "--wait", "true")
     assert gpu.events("device.foreign") == []
+
+
+def test_a_process_that_cannot_tell_its_memory_has_what_nobody_else_accounts_for(down_gpu, stranger):
+    gpu = beside(down_gpu, f"process {stranger.pid} compute -", "memory 10240 8000 300", "load 60 10")
+    assert gpu.devices()["GPU0"]["state"] == "foreign"
+    task = lasting(gpu)
+    assert str(stranger.pid) in gpu.why(task)["text"] and "7.8 GiB" in gpu.why(task)["text"]
+    process, = gpu.devices()["GPU0"]["processes"]
+    assert process["foreign"] and process["memory"] is None
+    assert gpu.events("device.foreign")[0]["data"]["processes"][0]["memory"] is None
+    gpu.cards()
+    gpu.await_state(task, "running")
+
+
+def test_a_task_on_a_card_that_it_does_not_hold_is_named_and_waited_for(gpus):
+    one, two = (lasting(gpus, "-g", "1", name=name) for name in ("one", "two"))
+    pid = int(gpus.out(two))
+    assert gpus.task(two)["devices"] == [gpus.cards.ids[1]]
+    gpus.cards(own={0: ["memory 10240 9900 300", f"process {pid} compute 9900", "load 10 10"]})
+    process, = until(lambda: gpus.devices()["GPU0"]["processes"])
+    assert process["task"] == two and process["foreign"]
+    finish(gpus, "one")
+    gpus("wait", str(one))
+    three = lasting(gpus, "-g", "1", name="three")
+    why = gpus.why(three)
+    assert why["id"] == "device.astray" and f"task {two} (two)" in why["text"]
+    assert "used without a lease" in gpus("devices").out and "outside" not in gpus("devices").out
+    gpus.cards(own={1: [f"process {pid} compute 9900"]})
+    gpus.await_state(three, "running")
+    assert gpus.devices()["GPU1"]["state"] == "leased"
+
+
+def test_memory_that_nobody_holds_is_waited_for_and_then_takes_the_card_out(down_gpu):
+    gpu = beside(down_gpu, "memory 10240 3000 300")
+    task = lasting(gpu)
+    until(lambda: gpu.why(task)["id"] in ("device.freeing", "device.memory_held"))
+    out, = until(lambda: gpu.events("device.quarantined"))
+    assert out["data"]["why"] == "memory_held" and gpu.task(task)["state"] == "waiting"
+    gpu.cards()
+    gpu.await_state(task, "running")
 
 
 def test_load_that_nobody_is_seen_to_make_is_waited_for(down_gpu):
@@ -346,6 +399,38 @@ def test_seven_of_eight_cards_are_used_and_the_missing_one_is_told(tmp_path):
         yard.await_state(task, "running")
     finally:
         yard("down", "--cancel", code=None)
+
+
+def test_a_lost_card_stays_one_card_over_a_restart(down_gpus):
+    yard = down_gpus
+    yard.up()
+    yard("down")
+    yard.cards(own={0: ["lost"]})
+    yard.up()
+    until(lambda: yard.events("device.lost"))
+    cards = yard.json("devices")["items"]
+    assert [(card["id"], card["state"]) for card in cards] == list(zip(yard.cards.ids, ["lost", "free"]))
+    assert "1 of 2 GPUs can be given out" in yard("doctor", code=None).out
+
+
+def test_a_number_that_no_card_has_is_not_a_card_that_broke(down_gpu):
+    gpu = down_gpu
+    gpu.up("--devices", "gpu:0,5")
+    card = gpu.devices()["GPU5"]
+    assert card["state"] == "unknown" and card["reason"]["id"] == "device.absent"
+    assert "here are GPU0." in card["reason"]["text"]
+    assert gpu.events("device.lost") == []
+    doctor = gpu("doctor", code=None).out
+    assert "1 GPU to give out" in doctor and "no GPU of this number" in doctor
+    gpu("run", "--wait", "true")
+
+
+def test_a_card_that_counts_memory_errors_says_how_to_clear_them(gpu):
+    lasting(gpu)  # a busy yard looks often
+    gpu.cards(own={0: ["ecc 3"]})
+    until(lambda: gpu.devices()["GPU0"]["state"] == "quarantined")
+    refused = gpu("devices", "release", "0", code=1).err
+    assert "uncorrectable" in refused and "--gpu-reset" in refused
 
 
 def test_an_applications_fault_is_the_tasks_and_a_hardware_fault_the_cards(gpu):
@@ -518,13 +603,14 @@ def test_whoever_is_over_its_part_of_the_memory_is_stopped_and_runs_again_alone(
     over, other = (lasting(gpu, "--share", "0.5", name=name) for name in ("over", "other"))
     pids = {task: int(gpu.out(task)) for task in (over, other)}
     assert len(gpu.devices()["GPU0"]["leases"]) == 2
-    # The older one is over its half; the card is full.
-    gpu.cards(own={0: ["memory 10240 10200 0", f"process {pids[over]} compute 6200",
-                       f"process {pids[other]} compute 4000"]})
+    # The older one is over its half; the card is full, but for what its driver keeps.
+    assert [lease["memory"] for lease in gpu.devices()["GPU0"]["leases"]] == [4970 << 20] * 2
+    gpu.cards(own={0: ["memory 10240 9940 300", f"process {pids[over]} compute 6940",
+                       f"process {pids[other]} compute 3000"]})
     gpu.await_state(over, "waiting")
     stopped = gpu.task(over)["attempts"][0]["outcome"]
     assert stopped["kind"] == "preempted" and stopped["reason"]["id"] == "outcome.share_memory"
-    gpu.cards(own={0: ["memory 10240 4000 0", f"process {pids[other]} compute 4000"]})
+    gpu.cards(own={0: ["memory 10240 3000 300", f"process {pids[other]} compute 3000"]})
     until(lambda: len(gpu.devices()["GPU0"]["processes"]) == 1)
     lease, = gpu.devices()["GPU0"]["leases"]
     assert lease["task"] == other and gpu.task(over)["state"] == "waiting"  # there is room, but not alone
@@ -537,6 +623,11 @@ def test_whoever_is_over_its_part_of_the_memory_is_stopped_and_runs_again_alone(
     assert gpu.await_state(over, "running")["attempt"] == 2
     lease, = gpu.devices()["GPU0"]["leases"]
     assert lease["task"] == over and lease["asked"] == 1
+
+
+def test_the_smallest_share_is_told_as_what_it_is(gpu):
+    receipt = gpu("run", "--wait", "--share", "0.005", "true").out
+    assert "has 0.5 % (49.7 MiB of memory)" in receipt
 
 
 def test_a_share_that_does_not_fit_beside_the_others_waits_and_names_them(gpu):
