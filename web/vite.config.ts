@@ -26,5 +26,9 @@ export default defineConfig({
     environment: 'happy-dom',
     include: ['src/**/*.test.{ts,tsx}', 'tests/**/*.test.ts'],
     restoreMocks: true,
+    // Of anything that is waited for; nothing is timed.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    setupFiles: ['tests/patience.ts'],
   },
 });

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { live, notLive, openBrowser, until, visit, words, Yard } from './yard.ts';
+import { live, notLive, openBrowser, settled, until, visit, words, Yard } from './yard.ts';
 
 let browser: Browser;
 let yard: Yard;
@@ -48,15 +48,44 @@ test('a task is typed, previewed, queued, seen running, stopped and tried again'
   await context.close();
 });
 
-test('what is wrong with a new task stands at its field', async () => {
+test('what is wrong with a new task stands at its field, all of it at once', async () => {
   const { page, context } = await visit(browser, yard, { place: '/new', expected: [/422/] });
-  await page.getByRole('textbox', { name: en['submit.command']! }).fill('echo hello');
-  await page.getByRole('textbox', { name: en['submit.folder']! }).fill('/no/such/folder');
-  await page.getByRole('textbox', { name: en['submit.devices']! }).fill('99');
-  const field = page.getByRole('textbox', { name: en['submit.devices']! });
-  await until(async () => (await field.getAttribute('aria-invalid')) === 'true', 'the field is marked');
-  await field.fill('1');
-  await until(async () => (await field.getAttribute('aria-invalid')) !== 'true', 'the mark goes');
+  const box = (id: string) => page.locator(`#new-task-${id}`);
+  const isMarked = async (id: string) => (await box(id).getAttribute('aria-invalid')) === 'true';
+  await box('command').fill('echo hello');
+  await box('folder').fill(yard.work);
+  await page.getByRole('button', { name: new RegExp(`^${en['submit.more']!}`) }).click();
+  await box('devices').fill('99');
+  await box('name').fill('@home');
+  await box('time').fill('long');
+  await until(async () => (await isMarked('devices')) && (await isMarked('name')) && (await isMarked('time')), 'all three fields are marked');
+  assert.deepEqual([await isMarked('command'), await isMarked('folder')], [false, false]);
+  await page.getByRole('button', { name: new RegExp(`^${en['submit.send']!}`) }).click();
+  await until(() => box('devices').evaluate((field) => field === document.activeElement), 'the first has the focus');
+  await box('devices').fill('1');
+  await until(async () => !(await isMarked('devices')), 'its mark goes');
+  assert.deepEqual([await isMarked('name'), await isMarked('time')], [true, true]);
+  await box('folder').fill('/no/such/folder');
+  await until(() => isMarked('folder'), 'a folder that is not there is marked');
+  assert.deepEqual(waiting(), []);
+  await context.close();
+});
+
+test('what was typed for a new task is there again, however one leaves', async () => {
+  const { page, context, watcher } = await visit(browser, yard, { place: '/new', expected: [/422/] });
+  const box = (id: string) => page.locator(`#new-task-${id}`);
+  await box('folder').fill(yard.work);
+  await box('devices').fill('2');
+  await page.getByRole('link', { name: en['nav.yard']!, exact: true }).first().click();
+  await box('devices').waitFor({ state: 'detached' });
+  await page.goBack();
+  await box('devices').waitFor();
+  assert.deepEqual([await box('folder').inputValue(), await box('devices').inputValue()], [yard.work, '2']);
+  await box('command').fill('echo kept');
+  await page.reload();
+  await box('command').waitFor();
+  assert.equal(await box('command').inputValue(), 'echo kept');
+  assert.deepEqual(watcher.faults, []);
   await context.close();
 });
 
@@ -127,9 +156,11 @@ test('a row of the queue is dragged to its place', async () => {
   const [first, second, third] = ['one', 'two', 'three'].map((name) => yard.submit('-n', name, 'sleep', '1000'));
   const { page, context, watcher } = await visit(browser, yard);
   const handle = page.getByRole('button', { name: /^Move three,/ });
+  const goal = page.getByRole('button', { name: /^Move one,/ });
   await handle.scrollIntoViewIfNeeded();
+  await settled(handle);
   const from = (await handle.boundingBox())!;
-  const to = (await page.getByRole('button', { name: /^Move one,/ }).boundingBox())!;
+  const to = (await goal.boundingBox())!;
   await page.mouse.move(from.x + from.width / 2, from.y + from.height / 2);
   await page.mouse.down();
   await page.mouse.move(from.x + from.width / 2, from.y - 8, { steps: 4 });

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'react';
 import { Router } from 'wouter';
 import { Broken } from '@/components/Broken';
 import { Front, sessionQuery, signIn, takeCode } from '@/features/session';
-import { answer, ApiProblem, baseUrl, client, detailOf, setApiLanguage, whenStranger } from '@/lib/api';
+import { answer, ApiProblem, baseUrl, client, detailOf, renewConnections, setApiLanguage, whenStranger } from '@/lib/api';
 import { Live } from '@/lib/live';
 import { LiveProvider } from '@/lib/useLive';
 import { useWords, WordsProvider } from '@/lib/words';
@@ -19,8 +19,11 @@ const queries = new QueryClient({
       // Values move by the live stream; a call is for the first sight and for what the stream asks again.
       staleTime: 30_000,
       refetchOnWindowFocus: false,
+      // The yard may be on this very machine: whether there is a network elsewhere says nothing of it.
+      networkMode: 'always',
       retry: (count, error) => !(error instanceof ApiProblem && error.status < 500) && count < 3,
     },
+    mutations: { networkMode: 'always' },
   },
 });
 
@@ -30,6 +33,7 @@ const live = new Live({
   url: () => `${new URL('api/v1/live', baseUrl()).href.replace(/^http/, 'ws')}?lang=${spoken}`,
   poll: (since, signal) => answer(client.GET('/api/v1/events', { params: { query: { since, wait: since ? 20 : 0 } }, signal })),
   onVersion: (version) => onVersion(version),
+  onDead: renewConnections,
 });
 
 export function App(props: { language: Language; catalogue: Record<string, string> }) {

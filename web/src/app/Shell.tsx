@@ -10,6 +10,7 @@ import { sessionQuery, signOut } from '@/features/session';
 import { useWords, type WordId } from '@/lib/words';
 import { LineState } from './LineState';
 import { NewTask, Overview, Task, Tasks, Welcome } from './places';
+import { Stale, useStale } from './Stale';
 import classes from './Shell.module.css';
 
 const rail: { href: string; word: WordId & `nav.${string}`; icon: ReactNode }[] = [
@@ -57,7 +58,7 @@ export function Shell(props: { owner: string; newVersion: string }) {
           );
         })}
       </nav>
-      <main id="content" tabIndex={-1} className={classes.content}>
+      <Main>
         {props.newVersion && (
           <Alert color="rail" mb="md" role="status">
             <Group justify="space-between">
@@ -80,8 +81,19 @@ export function Shell(props: { owner: string; newVersion: string }) {
             </Switch>
           </Suspense>
         </Broken>
-      </main>
+      </Main>
     </div>
+  );
+}
+
+/** Where places are shown; what moves in it stands back while nobody tells how it moves. */
+function Main(props: { children: ReactNode }) {
+  const since = useStale();
+  return (
+    <main id="content" tabIndex={-1} className={classes.content} data-stale={since !== null || undefined}>
+      {props.children}
+      <Stale since={since} />
+    </main>
   );
 }
 

@@ -36,13 +36,65 @@ export function whenStranger(act: () => void) {
   onStranger = act;
 }
 
+const kLimit = 30_000; // ms until an answer begins; one that was asked to wait may take that much longer
+const kPool = 6; // connections that a browser keeps to one place
+const kProbe = 2000;
+const underWay = new Set<AbortController>();
+const kDead = new DOMException('There was no answer.', 'TimeoutError');
+
+/** fetch() that does not wait for ever: connections that slept, or whose tunnel went away, look open and carry nothing. */
+async function reach(request: Request): Promise<Response> {
+  const again = request.method === 'GET'; // an act may have been done though its answer never came
+  for (let tries = again ? 3 : 1; ; tries--) {
+    const control = new AbortController();
+    const giveUp = () => control.abort(request.signal.reason);
+    request.signal.addEventListener('abort', giveUp);
+    if (request.signal.aborted) giveUp();
+    const wait = 1000 * Number(new URL(request.url).searchParams.get('wait') ?? 0);
+    const timer = setTimeout(() => {
+      control.abort(kDead);
+      renewConnections();
+    }, kLimit + wait);
+    if (again) underWay.add(control);
+    try {
+      // Looked up at each call, so that tests may put theirs in its place.
+      return await globalThis.fetch(again ? request.clone() : request, { signal: control.signal });
+    } catch (error) {
+      if (control.signal.reason !== kDead || tries <= 1) throw error;
+    } finally {
+      clearTimeout(timer);
+      underWay.delete(control);
+      request.signal.removeEventListener('abort', giveUp);
+    }
+  }
+}
+
+let renewing = false;
+/** The line was dead: what is asked is asked anew, and the browser is made to let go of connections that died with it. */
+export function renewConnections() {
+  if (renewing) return;
+  renewing = true;
+  // It takes an old connection for a new question as long as it has one: as many questions as it keeps
+  // connections find them all, if none waits for another's answer in the browser's own store.
+  const probes = Array.from({ length: kPool }, () => {
+    const control = new AbortController();
+    const timer = setTimeout(() => control.abort(), kProbe);
+    return globalThis
+      .fetch(new Request(`${baseUrl()}api/v1/session`, { cache: 'no-store' }), { signal: control.signal })
+      .then((response) => response.arrayBuffer())
+      .catch(() => null)
+      .finally(() => clearTimeout(timer));
+  });
+  void Promise.all(probes).then(() => (renewing = false));
+  for (const control of [...underWay]) control.abort(kDead);
+}
+
 /** Where the page lives, with a slash at its end. */
 export const baseUrl = () => new URL('./', document.baseURI).href;
 
 export const client = createClient<paths>({
   baseUrl: baseUrl().replace(/\/$/, ''),
-  // Looked up at each call, so that tests may put theirs in its place.
-  fetch: (request: Request) => globalThis.fetch(request),
+  fetch: (request: Request) => reach(request),
 });
 client.use({
   onRequest({ request }) {
@@ -77,7 +129,7 @@ export async function getBytes(path: string, query: Record<string, string | numb
   for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value));
   const init: RequestInit = { headers: { 'Accept-Language': language === 'zh' ? 'zh-CN' : 'en' } };
   if (signal) init.signal = signal;
-  const response = await fetch(url, init);
+  const response = await reach(new Request(url, init));
   if (response.ok) return new Uint8Array(await response.arrayBuffer());
   throw refusal(response.status, await response.json().catch(() => null));
 }

@@ -21,16 +21,3 @@ export function slotOf(text: string): number {
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 16777619);
   return (hash >>> 0) % light.length;
 }
-
-/** Slots for several texts, in order: each its own as far as it is free. */
-export function slotsOf(texts: readonly string[]): Map<string, number> {
-  const slots = new Map<string, number>();
-  const taken = new Set<number>();
-  for (const text of texts) {
-    let slot = slotOf(text);
-    while (taken.has(slot) && taken.size < light.length * dashes.length) slot = (slot + 1) % (light.length * dashes.length);
-    taken.add(slot);
-    slots.set(text, slot);
-  }
-  return slots;
-}

@@ -67,6 +67,3 @@ export function formatTime(iso: string, language: Language, now = new Date()): s
   const day = at.toLocaleDateString(language === 'zh' ? 'zh-CN' : 'en-GB', { day: 'numeric', month: 'short', year });
   return `${day} ${clock}`;
 }
-
-/** Seconds from an ISO time to `now` (ms); 0 when the clocks disagree. */
-export const secondsSince = (iso: string, now = Date.now()) => Math.max(0, (now - Date.parse(iso)) / 1000);

@@ -34,14 +34,16 @@ const newest = () => FakeSocket.all.at(-1)!;
 let live: Live;
 let poll: ReturnType<typeof vi.fn<(since: number, signal: AbortSignal) => Promise<{ next: number }>>>;
 const versions: string[] = [];
+const onDead = vi.fn();
 
 beforeEach(() => {
   vi.useFakeTimers();
   vi.stubGlobal('WebSocket', { OPEN: 1 });
   FakeSocket.all = [];
   versions.length = 0;
+  onDead.mockClear();
   poll = vi.fn(() => new Promise<{ next: number }>(() => {}));
-  live = new Live({ url: () => 'ws://yard/live', poll, onVersion: (version) => versions.push(version), socket: (url) => new FakeSocket(url) as unknown as WebSocket });
+  live = new Live({ url: () => 'ws://yard/live', poll, onVersion: (version) => versions.push(version), onDead, socket: (url) => new FakeSocket(url) as unknown as WebSocket });
 });
 afterEach(() => {
   live.stop();
@@ -96,8 +98,22 @@ test('a stream that is silent for longer than its beat is taken for dead', () =>
   first.say({ beat: new Date().toISOString() });
   vi.advanceTimersByTime(20_000);
   expect(newest()).toBe(first);
+  expect(onDead).not.toHaveBeenCalled();
   vi.advanceTimersByTime(15_000);
   expect(newest()).not.toBe(first);
+  expect(onDead).toHaveBeenCalledOnce();
+});
+
+test('a stream that opens and is never greeted is given up, and another is tried', async () => {
+  live.start();
+  vi.advanceTimersByTime(10_000);
+  expect(FakeSocket.all).toHaveLength(1);
+  vi.advanceTimersByTime(10_000);
+  expect(FakeSocket.all).toHaveLength(2);
+  newest().greet();
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(FakeSocket.all).toHaveLength(2);
+  expect(live.getState().line).toBe('live');
 });
 
 test('after sleep a stream that does not answer a ping is replaced at once', () => {
@@ -108,6 +124,8 @@ test('after sleep a stream that does not answer a ping is replaced at once', () 
   expect(slept.sent.at(-1)).toEqual({ ping: 1 });
   vi.advanceTimersByTime(3000);
   expect(newest()).not.toBe(slept);
+  expect(live.getState().line).toBe('connecting');
+  expect(onDead).toHaveBeenCalledOnce();
 });
 
 test('after sleep a stream that answers is kept', () => {

@@ -22,6 +22,7 @@ export interface LiveState {
 
 const kBeats = 25_000; // the yard says something every 10 s: after this long it is not there
 const kPong = 2500;
+const kHello = 15_000; // a try that has not been greeted by then never will be
 const kGiveUp = 2; // streams that failed before their hello: then polling begins beside trying on
 const kPollPause = 1500;
 const backOff = (tries: number) => Math.min(5000, 250 * 2 ** Math.min(tries, 6)) * (0.75 + Math.random() / 2);
@@ -33,6 +34,8 @@ export interface LiveSettings {
   poll: (since: number, signal: AbortSignal) => Promise<{ next: number }>;
   /** The yard that answers is another program than the one that this page came from. */
   onVersion?: (version: string) => void;
+  /** The stream looked open and was dead: so are other connections of its time. */
+  onDead?: () => void;
   socket?: (url: string) => WebSocket;
 }
 
@@ -46,6 +49,7 @@ export class Live {
   private retry: ReturnType<typeof setTimeout> | undefined;
   private watch: ReturnType<typeof setInterval> | undefined;
   private pong: ReturnType<typeof setTimeout> | undefined;
+  private hello: ReturnType<typeof setTimeout> | undefined;
   private polling: AbortController | null = null;
   private seq = 0;
   private version = '';
@@ -68,6 +72,7 @@ export class Live {
     clearInterval(this.watch);
     clearTimeout(this.retry);
     clearTimeout(this.pong);
+    clearTimeout(this.hello);
     document.removeEventListener('visibilitychange', this.wake);
     window.removeEventListener('online', this.wake);
     window.removeEventListener('pageshow', this.wake);
@@ -123,11 +128,18 @@ export class Live {
     // A stream that slept may look open and be dead.
     this.send({ ping: 1 });
     clearTimeout(this.pong);
-    this.pong = setTimeout(() => this.reconnect(), kPong);
+    this.pong = setTimeout(() => this.died(), kPong);
   };
+
+  private died() {
+    this.say({ line: 'connecting' });
+    this.reconnect();
+    this.settings.onDead?.();
+  }
 
   private connect() {
     clearTimeout(this.retry);
+    clearTimeout(this.hello);
     const make = this.settings.socket ?? ((url) => new WebSocket(url));
     let socket: WebSocket;
     try {
@@ -137,6 +149,11 @@ export class Live {
     }
     this.socket = socket;
     let greeted = false;
+    this.hello = setTimeout(() => {
+      if (greeted || socket !== this.socket) return;
+      this.drop();
+      this.lost(false);
+    }, kHello);
     socket.onmessage = (event: MessageEvent) => {
       if (socket !== this.socket) return;
       let frame: Record<string, unknown>;
@@ -173,10 +190,7 @@ export class Live {
   }
 
   private lookWhetherAlive() {
-    if (this.state.line === 'live' && Date.now() - this.state.heard > kBeats) {
-      this.say({ line: 'connecting' });
-      this.reconnect();
-    }
+    if (this.state.line === 'live' && Date.now() - this.state.heard > kBeats) this.died();
   }
 
   private take(frame: Record<string, unknown>) {

@@ -23,7 +23,7 @@ export interface Points {
   version: number;
   parts: Part[];
 }
-export interface PointsFault {
+interface PointsFault {
   fault: string;
 }
 

@@ -2,7 +2,7 @@
 // a terminal of unknown background; here each is moved towards white or black until it can be read on ours.
 export type Scheme = 'light' | 'dark';
 
-export interface Span {
+interface Span {
   text: string;
   color?: string; // #rrggbb; absent: the log's own
   background?: string;

@@ -3,7 +3,7 @@
 // is and handed to `sh -c`. `commandText` is the way back: what it writes is read as the same words again.
 
 /** Why a line wants a shell. */
-export type ShellReason = 'operator' | 'variable' | 'pattern' | 'lines' | 'assignment' | 'comment' | 'home' | 'keyword';
+type ShellReason = 'operator' | 'variable' | 'pattern' | 'lines' | 'assignment' | 'comment' | 'home' | 'keyword';
 
 export type Command =
   | { kind: 'empty' }

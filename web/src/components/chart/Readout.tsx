@@ -8,7 +8,7 @@ import { readingsAt, type Reading } from './summary';
 import { Swatch } from './Swatch';
 import type { Frame } from './trace';
 
-export interface CursorAt {
+interface CursorAt {
   x: number;
   left: number; // pixels from the left edge of the lines
 }

@@ -27,7 +27,7 @@ export interface ChartLine {
 }
 
 /** The first index whose x is at least `x`. */
-export function firstAtLeast(xs: Float64Array, x: number): number {
+function firstAtLeast(xs: Float64Array, x: number): number {
   let [low, high] = [0, xs.length];
   while (low < high) {
     const middle = (low + high) >> 1;

@@ -2,7 +2,7 @@
 import { markPlaces, trace, type Area, type Frame } from './trace';
 import type { ChartLine } from './line';
 
-export interface Palette {
+interface Palette {
   text: string;
   grid: string;
   edge: string;

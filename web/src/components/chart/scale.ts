@@ -13,7 +13,7 @@ export interface Scale {
 }
 
 /** What has to find room on a y axis. */
-export interface Extent {
+interface Extent {
   least: number; // of the finite values; above `most` when there is none
   most: number;
   leastAbove0: number; // Infinity when there is none

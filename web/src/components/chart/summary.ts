@@ -2,7 +2,7 @@
 import { mark } from '@/lib/points';
 import { nearest, within, type ChartLine, type XRange } from './line';
 
-export interface Oddities {
+interface Oddities {
   nan: number;
   infinite: number;
   notAbove0: number;

@@ -23,10 +23,10 @@ export interface Frame {
   y: Scale;
 }
 
-export const pixelX = (frame: Frame, area: Area, x: number) => area.left + frame.x.place(x) * area.width;
+const pixelX = (frame: Frame, area: Area, x: number) => area.left + frame.x.place(x) * area.width;
 
 /** The y of a value. A place far outside is brought near: a canvas draws nothing right at 1e300 pixels. */
-export function pixelY(frame: Frame, area: Area, y: number): number {
+function pixelY(frame: Frame, area: Area, y: number): number {
   const place = Math.max(-50, Math.min(50, frame.y.place(y)));
   return area.top + (1 - place) * area.height;
 }
@@ -55,7 +55,7 @@ export function trace(curve: Curve, frame: Frame, area: Area, pen: Pen) {
   }
 }
 
-export interface MarkPlace {
+interface MarkPlace {
   x: number;
   kind: 'nan' | 'above' | 'below';
 }

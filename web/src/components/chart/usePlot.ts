@@ -6,7 +6,7 @@ import { Plot, type Picture, type PlotEvents } from './plot';
 const period = 250; // ms between pictures of new data
 const ahead = 160; // pixels out of view where a chart is kept true: it is right when it is scrolled in
 
-export interface PlotHandle {
+interface PlotHandle {
   plot: RefObject<Plot | null>;
   area: () => Plot['area'] | null;
 }

@@ -200,6 +200,79 @@ describe('a log in view', () => {
   });
 });
 
+describe('a log in a window that changes', () => {
+  let width = 800;
+  let height = 190;
+  let resized: (() => void)[] = [];
+  // What a browser does and happy-dom does not: lines wrap, and the bar never stands farther down than there is room.
+  const rowsOf = (element: HTMLElement) => Math.ceil((element.querySelector('bdi')?.textContent?.length ?? 0) / Math.max(10, Math.floor((width - 80) / 7.2))) + 1; // one more than was thought
+  beforeEach(() => {
+    [width, height, resized] = [800, 190, []];
+    localStorage.setItem('trainyard.log.wrap', 'yes');
+    lines = Array.from({ length: 1000 }, (_, i) => `${i} ${'abcdefgh '.repeat(40)}`);
+    vi.stubGlobal('ResizeObserver', class {
+      constructor(hear: () => void) {
+        resized.push(hear);
+      }
+      observe() {}
+      disconnect() {}
+      unobserve() {}
+    });
+    vi.spyOn(HTMLElement.prototype, 'clientWidth', 'get').mockImplementation(() => width);
+    vi.spyOn(HTMLElement.prototype, 'clientHeight', 'get').mockImplementation(() => height);
+    vi.spyOn(HTMLElement.prototype, 'offsetHeight', 'get').mockImplementation(function (this: HTMLElement) {
+      void document.querySelector('[role="log"]')?.scrollTop; // whoever asks for a height has all of it laid out
+      return this.dataset.line ? 19 * rowsOf(this) : 0;
+    });
+    vi.spyOn(Element.prototype, 'scrollHeight', 'get').mockImplementation(function (this: Element) {
+      return Number.parseFloat((this.firstElementChild as HTMLElement | null)?.style.height ?? '0');
+    });
+    const tops = new WeakMap<Element, number>();
+    vi.spyOn(Element.prototype, 'scrollTop', 'set').mockImplementation(function (this: Element, top: number) {
+      tops.set(this, top);
+    });
+    vi.spyOn(Element.prototype, 'scrollTop', 'get').mockImplementation(function (this: Element) {
+      tops.set(this, Math.max(0, Math.min(tops.get(this) ?? 0, this.scrollHeight - this.clientHeight)));
+      return tops.get(this)!;
+    });
+  });
+  async function resize(to: { width?: number; height?: number }) {
+    width = to.width ?? width;
+    height = to.height ?? height;
+    await act(async () => resized.forEach((hear) => hear()));
+    await settle();
+    fireEvent.scroll(log()); // the browser tells of a bar that it moved, too
+    await settle();
+  }
+  const follows = () => screen.getByRole('button', { name: 'Follow the end (F)' }).getAttribute('aria-pressed');
+  const above = () => {
+    const drawn = [...document.querySelectorAll<HTMLElement>('[data-line]')].map((element) => ({ line: Number(element.dataset.line), y: Number(/translateY\((-?[\d.]+)px/.exec(element.style.transform)![1]) }));
+    return drawn.filter(({ y }) => y <= 0).at(-1)!.line;
+  };
+  const endsAt = () => {
+    const last = row(999)!;
+    return Number(/translateY\((-?[\d.]+)px/.exec(last.style.transform)![1]) + last.offsetHeight;
+  };
+
+  it.each([true, false])('stays at its end when that is what is followed (ended: %s)', async (ended) => {
+    await opened({ ended, size: 1 });
+    expect([follows(), endsAt()]).toEqual(['true', 190]);
+    for (const to of [{ width: 780 }, { width: 400 }, { height: 400 }, { width: 1200, height: 120 }, { width: 800, height: 600 }]) {
+      await resize(to);
+      expect([to, follows(), endsAt()]).toEqual([to, 'true', height]);
+    }
+  });
+
+  it('keeps the line at its upper edge when one reads in its middle', async () => {
+    await opened({ initialLine: 500 });
+    const line = above();
+    for (const to of [{ width: 400 }, { height: 400 }, { width: 1200 }, { width: 800, height: 190 }]) {
+      await resize(to);
+      expect([to, follows(), above()]).toEqual([to, 'false', line]);
+    }
+  });
+});
+
 it('copies no more than a limit, and says so', async () => {
   const endless = async (_from: number, count: number) => Array.from({ length: count }, () => ({ text: 'x', cut: false }));
   const { lines: count, all } = await textOf(endless, 0, 1_000_000);

@@ -81,6 +81,15 @@ export class LogModel {
   setViewport(height: number) {
     if (height === this.scroller.viewport) return;
     this.scroller.viewport = height;
+    this.keepPlace();
+  }
+  /** Wrapped lines have another width. */
+  rewrap() {
+    this.scroller.forgetHeights();
+    this.keepPlace();
+  }
+  /** A log that is followed stays at its end, one that is read at the line at the upper edge. */
+  private keepPlace() {
     if (this.follow.following) this.scroller.toEnd();
     else this.scroller.clamp();
     this.settle();

@@ -27,12 +27,19 @@ export class Scroller {
 
   /** Lines of one row each, or wrapped ones with a guess for those that were not measured. */
   wrap(estimate: ((line: number) => number) | null) {
-    this.estimate = estimate;
-    this.forgetHeights();
+    this.heightsChange(() => (this.estimate = estimate));
   }
+  /** Lines wrap elsewhere now: none is as high as it was measured. */
   forgetHeights() {
+    this.heightsChange();
+  }
+  /** The line at the upper edge stays there, with as much of it above as before. */
+  private heightsChange(change?: () => void) {
+    const above = this.offset / Math.max(1, this.heightOf(this.line));
     this.measured.clear();
     this.measuredSum = 0;
+    change?.();
+    this.offset = Math.floor(above * this.heightOf(this.line));
   }
 
   heightOf(line: number): number {

@@ -48,9 +48,9 @@ export function useLog(viewport: RefObject<HTMLDivElement | null>, settings: Set
     const element = viewport.current;
     if (!element) return;
     const fit = () => {
-      const columns = Math.max(10, Math.floor((element.clientWidth - 80) / grid.current.letter));
-      if (wrap && columns !== grid.current.columns) model.scroller.forgetHeights();
-      grid.current.columns = columns;
+      const before = grid.current.columns;
+      grid.current.columns = Math.max(10, Math.floor((element.clientWidth - 80) / grid.current.letter));
+      if (wrap && grid.current.columns !== before) model.rewrap();
       model.setViewport(element.clientHeight);
       model.changed();
     };
@@ -71,6 +71,10 @@ export function useLog(viewport: RefObject<HTMLDivElement | null>, settings: Set
   useLayoutEffect(() => {
     const element = viewport.current;
     if (!element) return;
+    // A bar that stood farther down than there is room now was moved by the browser, by nobody else.
+    const { scrollTop, scrollHeight, clientHeight } = element;
+    const atLowest = scrollTop >= scrollHeight - clientHeight - 1;
+    if (atLowest && scrollTop < model.scroller.lastTop) model.scroller.placed(scrollTop);
     if (wrap) {
       let other = false;
       for (const row of element.querySelectorAll<HTMLElement>('[data-line]')) {
@@ -91,8 +95,7 @@ export function useLog(viewport: RefObject<HTMLDivElement | null>, settings: Set
       if (Math.abs(element.scrollTop - top) >= 1) element.scrollTop = top;
       model.scroller.placed(element.scrollTop);
     };
-    const { scrollTop, scrollHeight, clientHeight } = element;
-    const atEnd = scrollTop <= 0 || scrollTop >= scrollHeight - clientHeight - 1;
+    const atEnd = scrollTop <= 0 || atLowest;
     const quiet = performance.now() - lastEvent.current;
     if (model.scroller.exact || atEnd || quiet >= settled) return place();
     // The bar of a long log goes its own way while someone holds it.

@@ -6,7 +6,8 @@ import { useMemo, useState, type ReactNode } from 'react';
 import { Link } from 'wouter';
 import { At } from '@/components/Since';
 import { devicesQuery } from '@/features/devices';
-import { kNarrow, Refusal, usePending } from '@/features/tasks/list';
+import { usePending } from '@/features/tasks';
+import { kPhone, Refusal } from '@/features/tasks/list';
 import { statusQuery } from '@/features/yard';
 import type { Device, Schemas, YardStatus } from '@/lib/api';
 import { useWords, type Translate } from '@/lib/words';
@@ -50,7 +51,7 @@ function AlertList() {
     () => alertsOf({ status, devices: found?.devices ?? [], probe: found?.probe, ended: recent?.items ?? [], dismissed }),
     [status, found, recent, dismissed],
   );
-  const narrow = useMediaQuery(kNarrow, false, { getInitialValueInEffect: false });
+  const narrow = useMediaQuery(kPhone, false, { getInitialValueInEffect: false });
   if (alerts.length === 0) return null;
   const most = narrow ? kShownNarrow : kShown;
   const shown = all ? alerts : alerts.slice(0, most);

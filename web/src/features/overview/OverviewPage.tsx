@@ -4,14 +4,14 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { Link } from 'wouter';
 import { devicesQuery, useDevices } from '@/features/devices';
-import { useRunning } from '@/features/tasks';
+import { runningQuery, useRunning } from '@/features/tasks';
 import { Acts } from '@/features/tasks/list';
 import { statusQuery, useStatus } from '@/features/yard';
 import { detailOf, type Device, type YardStatus } from '@/lib/api';
 import { useLiveStream } from '@/lib/useLive';
 import { useWords } from '@/lib/words';
 import { Alerts } from './Alerts';
-import { everQuery } from './api';
+import { everQuery, recentQuery } from './api';
 import { Devices } from './devices/Devices';
 import { loads } from './devices/loads';
 import { Invitation } from './Invitation';
@@ -19,6 +19,7 @@ import { Queue } from './queue/Queue';
 import { Recent } from './Recent';
 import { Running } from './Running';
 import { Summary } from './Summary';
+import { useHour } from './useHour';
 import classes from './OverviewPage.module.css';
 
 export function OverviewPage() {
@@ -62,7 +63,8 @@ const countsOf = ({ counts }: YardStatus) => counts;
 function Body() {
   const { t } = useWords();
   const { data: counts, error, refetch } = useQuery({ ...statusQuery, select: countsOf });
-  if (!counts)
+  const complete = useComplete();
+  if (!counts || !complete)
     return (
       <div className={classes.waiting}>
         {error ? (
@@ -99,6 +101,15 @@ function Body() {
       <Recent quiet={empty} />
     </div>
   );
+}
+
+/** Whether all is there that would push down what stands below it; a call that fails is not waited for. */
+function useComplete(): boolean {
+  const first = { select: () => null, notifyOnChangeProps: ['isPending', 'failureCount'] as ('isPending' | 'failureCount')[] };
+  const recent = useQuery({ ...recentQuery(useHour()), ...first });
+  const devices = useQuery({ ...devicesQuery, ...first });
+  const running = useQuery({ ...runningQuery, ...first });
+  return [recent, devices, running].every(({ isPending, failureCount }) => !isPending || failureCount > 0);
 }
 
 /** The way to the first run, while there has been none. */

@@ -71,10 +71,10 @@ const Cells = memo(function Cells({ row: task, tabIndex }: CellsProps<Task>) {
       <span role="gridcell" className={classes.progress} data-frozen={standingOf(task) === 'frozen' || undefined}>
         <ProgressLine progress={task.progress} timeLeft={task.time_left_s} />
       </span>
-      <span role="gridcell" className={classes.metric}>
+      <span role="gridcell" className={classes.metric} data-live>
         <Metric task={task} />
       </span>
-      <span role="gridcell" className={classes.since}>
+      <span role="gridcell" className={classes.since} data-live>
         {task.started_at && <Since from={task.started_at} />}
       </span>
       <span role="gridcell" className={classes.menu}>

@@ -30,7 +30,7 @@ export function Summary() {
   const next = counts.devices_free === 0 ? nextFree(devices, running ?? []) : null;
   if (next) parts.push(next.seconds < 60 ? t('overview.frees_soon', { device: next.label }) : t('overview.frees_next', { device: next.label, left: roughly(next.seconds) }));
   return (
-    <ul className={classes.summary}>
+    <ul className={classes.summary} data-live title={parts.join(' · ')}>
       {parts.map((part, at) => (
         <li key={at}>{part}</li>
       ))}

@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query';
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { answer, client } from '@/lib/api';
 
 const kDay = 86_400_000;
@@ -11,6 +11,7 @@ export const recentQuery = (now: number) => {
   return queryOptions({
     queryKey: ['tasks', 'recent', since],
     queryFn: () => answer(client.GET('/api/v1/tasks', { params: { query: { state: 'ended', since, limit: kMost } } })),
+    placeholderData: keepPreviousData, // at the full hour: it is asked otherwise, and shows the same
   });
 };
 

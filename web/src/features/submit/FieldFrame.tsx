@@ -2,12 +2,13 @@
 import { UnstyledButton } from '@mantine/core';
 import { IconArrowBackUp } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
+import { Unbroken } from '@/components/Unbroken';
 import { useWords } from '@/lib/words';
 import type { Field } from './draft';
 import { idOf, type Form } from './useForm';
 import classes from './NewTask.module.css';
 
-export interface FieldFrameProps {
+interface FieldFrameProps {
   form: Form;
   field: Field;
   label: string;
@@ -49,7 +50,7 @@ export function FieldFrame(props: FieldFrameProps) {
           </UnstyledButton>
         )}
       </div>
-      {group ? props.children({ id, error: wrong !== undefined }) : props.children({ id, error: wrong ?? false, description: hint, ...below })}
+      {group ? props.children({ id, error: wrong !== undefined }) : props.children({ id, error: wrong === undefined ? false : <Unbroken text={wrong} />, description: hint, ...below })}
       {group && hint && (
         <div className={classes.hint} id={`${id}-hint`}>
           {hint}
@@ -57,7 +58,7 @@ export function FieldFrame(props: FieldFrameProps) {
       )}
       {group && wrong && (
         <div className={classes.wrong} id={`${id}-wrong`} role="alert">
-          {wrong}
+          <Unbroken text={wrong} />
         </div>
       )}
     </div>
@@ -65,7 +66,7 @@ export function FieldFrame(props: FieldFrameProps) {
 }
 
 /** What an input of Mantine's needs to belong to its frame; it ties hint and fault to itself. */
-export interface InputProps {
+interface InputProps {
   id: string;
   error: ReactNode;
   description?: ReactNode;

@@ -1,14 +1,12 @@
 import { MantineProvider } from '@mantine/core';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { act, cleanup, configure, fireEvent, render, screen, waitFor, within } from '@testing-library/react';
+import { act, cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/react';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Live } from '@/lib/live';
 import { LiveProvider } from '@/lib/useLive';
 import { WordsProvider } from '@/lib/words';
 import catalogue from '@gen/en.json';
 import { NewTaskPage } from './NewTaskPage';
-
-configure({ asyncUtilTimeout: 5000 }); // the page asks after a pause, and machines that build are slow
 
 const message = (text: string) => ({ id: 'a.b', args: {}, text });
 const newest = {
@@ -29,14 +27,19 @@ interface Call {
   signal: AbortSignal;
 }
 let calls: Call[] = [];
+let gone = new Set<string>();
 let answers: Record<string, (call: Call) => Response | Promise<Response>> = {};
 const json = (body: unknown, status = 200) => new Response(JSON.stringify(body), { status, headers: { 'Content-Type': status < 400 ? 'application/json' : 'application/problem+json' } });
-const problem = (detail: string, field: string) => json({ type: 'about:blank', title: '', status: 422, detail, code: 'invalid', message: message(detail), field }, 422);
+const fault = (detail: string, field: string) => ({ type: 'about:blank', title: '', status: 422, detail, code: 'invalid', message: message(detail), field });
+const problem = (detail: string, field: string) => json(fault(detail, field), 422);
+/** Everything that is wrong at once: the first at the top, all of them below. */
+const problems = (...faults: [detail: string, field: string][]) => json({ ...fault(...faults[0]!), errors: faults.map((one) => fault(...one)) }, 422);
 const previews = () => calls.filter(({ path }) => path === '/tasks/preview');
 const submits = () => calls.filter(({ path }) => path === '/tasks');
 
 beforeEach(() => {
   calls = [];
+  gone = new Set();
   answers = {};
   localStorage.clear();
   // The area that grows with its text wants to know when fonts have come.
@@ -44,6 +47,7 @@ beforeEach(() => {
   history.replaceState(null, '', '/new');
   vi.stubGlobal('fetch', async (request: Request) => {
     const path = new URL(request.url).pathname.replace('/api/v1', '');
+    if (gone.has(path)) return json(fault('There is no such task.', ''), 404);
     if (request.method === 'GET') return path.startsWith('/tasks/') ? json(newest) : json({ items: [newest], next: null });
     const call: Call = { path, body: (await request.json()) as Record<string, unknown>, key: request.headers.get('Idempotency-Key'), signal: request.signal };
     calls.push(call);
@@ -55,8 +59,8 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-async function open(address = '/new') {
-  history.replaceState(null, '', address);
+async function open(address = '/new', state: unknown = null) {
+  history.replaceState(state, '', address);
   const queries = new QueryClient({ defaultOptions: { queries: { retry: false } } });
   const live = new Live({ url: () => 'ws://x', poll: () => Promise.reject(new Error('off')) });
   render(
@@ -91,7 +95,18 @@ describe('the new-task page', () => {
     for (const text of ['p', 'py', 'python a.py']) type('Command', text);
     await screen.findByText('1 process, sees GPU0');
     expect(previews().map(({ body }) => body)).toEqual([{ command: ['python', 'a.py'], workdir: '/home/ann/run', environment: { variables: { PATH: '/bin' } } }]);
-    expect(screen.getByText('trainyard run --workdir /home/ann/run -- python a.py')).toBeTruthy();
+    expect(screen.getByLabelText('The same from a terminal').textContent).toBe('trainyard run --workdir /home/ann/run -- python a.py');
+  });
+
+  it('says in words of the page what the yard says to a terminal', async () => {
+    const line = (id: string, args = {}) => ({ id, args, text: 'words for a terminal' });
+    answers['/tasks/preview'] = () => json({ ...plan, summary: { devices: line('receipt.wants', { count: '2' }), environment: line('receipt.own_shell'), starts: null, retry: line('receipt.retry_of_tomorrow'), survival: line('receipt.survives_reboot') } });
+    await open();
+    type('Command', 'a');
+    await screen.findByText('1 process, needs 2 devices');
+    expect(screen.getByText(/You can close this page/)).toBeTruthy();
+    expect(screen.getByText(/the shell chosen under/)).toBeTruthy();
+    expect(screen.getAllByText('words for a terminal')).toHaveLength(1);
   });
 
   it('gives up the older question for the newer', async () => {
@@ -149,6 +164,7 @@ describe('the new-task page', () => {
     await waitFor(() => expect(location.pathname).toBe('/tasks/13'));
     expect(submits()).toHaveLength(1);
     expect(submits()[0]!.key!.length).toBeGreaterThanOrEqual(32);
+    cleanup(); // leaving keeps nothing either
     expect(localStorage.getItem('trainyard.draft')).toBe(null);
   });
 
@@ -219,6 +235,95 @@ describe('the new-task page', () => {
     await open();
     expect(field('Command').value).toBe(' a  b');
     expect(field(/Tags/).value).toBe('x');
+  });
+
+  it('keeps what was typed by somebody who leaves at once, though there is no command yet', async () => {
+    await open();
+    type('Folder', '/data/run');
+    type('Devices', '4');
+    cleanup();
+    await open();
+    expect(field('Folder').value).toBe('/data/run');
+    expect(field('Devices').value).toBe('4');
+    type('Command', 'a');
+    cleanup();
+    await open();
+    expect(field('Command').value).toBe('a');
+  });
+
+  it('keeps what was typed when the tab goes', async () => {
+    await open();
+    type('Command', 'a');
+    window.dispatchEvent(new Event('pagehide'));
+    expect(localStorage.getItem('trainyard.draft')).toContain('"command":"a"');
+  });
+
+  it('stays cleared when it was cleared, and keeps nothing when it is as it began', async () => {
+    await open();
+    type('Command', 'a');
+    type('Folder', '');
+    type('Command', '');
+    cleanup();
+    await open();
+    expect([field('Command').value, field('Folder').value]).toEqual(['', '']);
+    type('Folder', '/home/ann/run');
+    cleanup();
+    expect(localStorage.getItem('trainyard.draft')).toBe(null);
+  });
+
+  it('keeps what was written in a copy over a reload, with the values it knows; a new copy is the task', async () => {
+    await open('/new?like=12');
+    type('Devices', '4');
+    cleanup();
+    await open('/new?like=12', history.state);
+    expect(field('Devices').value).toBe('4');
+    expect(field('Value of variable 2').value).toBe('0.1');
+    expect(screen.getByRole('button', { name: 'Devices: back to what it was' })).toBeTruthy();
+    cleanup();
+    await open('/new?like=12');
+    expect(field('Devices').value).toBe('2');
+  });
+
+  it('marks every field that the yard finds wrong, and what the page found itself; the first gets the focus', async () => {
+    const wrong = () => problems(['No such device count.', '/resources/gpus'], ['This is no name.', '/name'], ['This is no time.', '/limits/time'], ['The disk is full.', ''], ['Idle is no time.', '/limits/idle']);
+    answers['/tasks/preview'] = wrong;
+    answers['/tasks'] = wrong;
+    await open();
+    fireEvent.click(screen.getByRole('button', { name: /More/ }));
+    type(/Not before/, 'soon');
+    type('Command', 'a');
+    const marked = () => ['Command', 'Devices', /^Name/, /Time limit/, /Not before/].map((label) => field(label).getAttribute('aria-invalid') === 'true');
+    await waitFor(() => expect(marked()).toEqual([false, true, true, true, true]));
+    expect(previews().at(-1)!.body).not.toHaveProperty('begin');
+    const plan = screen.getByRole('complementary', { name: 'What will happen' });
+    // What belongs to no field that is shown stands above the button.
+    expect(plan.textContent).toContain('The disk is full.\nIdle is no time.');
+    send();
+    await waitFor(() => expect(document.activeElement).toBe(field('Devices')));
+    type(/Not before/, '');
+    send();
+    await waitFor(() => expect(submits()).toHaveLength(1));
+    await waitFor(() => expect(document.activeElement).toBe(field('Devices')));
+  });
+
+  it('puts a folder and a program that are not there at their fields', async () => {
+    answers['/tasks/preview'] = () => problems(['There is no folder /no.', '/workdir'], ['There is no program pyhton.', '/command']);
+    await open();
+    type('Folder', '/no');
+    type('Command', 'pyhton a.py');
+    await screen.findByText('There is no folder /no.');
+    expect(screen.getByText('There is no program pyhton.')).toBeTruthy();
+    expect([field('Command'), field('Folder'), field('Devices')].map((input) => input.getAttribute('aria-invalid') === 'true')).toEqual([true, true, false]);
+  });
+
+  it('says so when the task whose shell it wants is gone', async () => {
+    localStorage.setItem('trainyard.draft', JSON.stringify({ command: 'a', folder: '/x', environmentOf: 7 }));
+    gone.add('/tasks/7');
+    await open();
+    await screen.findByText(/Task 7 is gone/);
+    send();
+    await waitFor(() => expect(document.activeElement).toBe(field('Environment')));
+    expect(submits()).toHaveLength(0);
   });
 
   it('adds a task to wait for by its number', async () => {

@@ -10,7 +10,7 @@ import { useWords } from '@/lib/words';
 import { newestQuery } from './api';
 import { cloneOf, type Clone } from './clone';
 import { wordText } from '@/lib/shell';
-import { emptyDraft, forgetDraft, keptDraft, type Draft } from './draft';
+import { emptyDraft, keptCopy, keptDraft, type Draft } from './draft';
 import { MainFields, type Shells } from './MainFields';
 import { MoreFields } from './MoreFields';
 import { Preview } from './Preview';
@@ -37,9 +37,7 @@ export function NewTaskPage() {
 }
 
 /** Where the newest task ran, and with whose variables: most likely the next one goes there too. */
-function firstDraft(newest: TaskDetail | undefined): Draft {
-  const kept = keptDraft();
-  if (kept && kept.command.trim()) return kept;
+function likeNewest(newest: TaskDetail | undefined): Draft {
   if (!newest) return emptyDraft;
   return { ...emptyDraft, folder: wordText(newest.spec.workdir).text, environmentOf: newest.spec.environment?.variables ? newest.id : null };
 }
@@ -50,10 +48,11 @@ function Writing(props: { model: TaskDetail | undefined; missing: string | undef
   const [, navigate] = useLocation();
   // Made once: the task may move on while a copy of it is written.
   const [clone] = useState<Clone | null>(() => (model ? cloneOf(model, new Date()) : null));
-  const [initial] = useState(() => clone?.draft ?? firstDraft(newest));
-  const { form, marked, wrongAtAll, preview, take, refuse, spec, stale, leftOut, shellSize } = useForm(initial, clone?.draft ?? null);
+  const [fresh] = useState(() => clone?.draft ?? likeNewest(newest));
+  const [initial] = useState(() => (clone ? keptCopy(clone.draft) : keptDraft()) ?? fresh);
+  const { form, marked, wrongAtAll, preview, take, refuse, forget, spec, stale, leftOut, shellSize } = useForm({ initial, fresh, base: clone?.draft ?? null });
   const submit = useSubmit((id) => {
-    forgetDraft();
+    forget();
     navigate(`/tasks/${id}`);
   });
 

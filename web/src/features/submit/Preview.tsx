@@ -2,13 +2,14 @@
 import { Button, Code, Kbd, Loader } from '@mantine/core';
 import { useMemo } from 'react';
 import type { Schemas } from '@/lib/api';
-import { useWords } from '@/lib/words';
+import { useWords, type Translate } from '@/lib/words';
 import { CopyText } from '@/components/CopyText';
+import { Unbroken } from '@/components/Unbroken';
 import { commandLine } from './commandLine';
 import type { SpecWish } from './draft';
 import classes from './NewTask.module.css';
 
-export interface PreviewProps {
+interface PreviewProps {
   /** The task that is previewed; null while there is none to speak of. */
   spec: SpecWish | null;
   answer: Schemas['Preview'] | undefined;
@@ -36,7 +37,9 @@ export function Preview(props: PreviewProps) {
       </div>
       <div className={classes.planBody} aria-live="polite" aria-busy={props.stale}>
         {props.trouble ? (
-          <p className={classes.trouble}>{props.trouble}</p>
+          <p className={classes.trouble}>
+            <Unbroken text={props.trouble} />
+          </p>
         ) : props.faulty ? (
           <p className={classes.nothing}>{t('submit.plan_faulty')}</p>
         ) : answer && spec ? (
@@ -57,7 +60,7 @@ export function Preview(props: PreviewProps) {
             <CopyText text={line.text} what={t('submit.command_line')} />
           </div>
           <Code block className={classes.commandLine} tabIndex={0} aria-label={t('submit.command_line')}>
-            {line.text}
+            <Unbroken text={line.text} />
           </Code>
           {!line.whole && <div className={classes.hint}>{t('submit.command_line_part')}</div>}
         </div>
@@ -71,11 +74,11 @@ function Plan(props: { answer: Schemas['Preview']; stale: boolean }) {
   const { summary, starts_now, name } = props.answer;
   const rows: [string, string | undefined, string?][] = [
     [t('submit.plan_name'), name],
-    [t('submit.plan_devices'), summary.devices?.text],
+    [t('submit.plan_devices'), planText(summary.devices, t)],
     [t('submit.plan_starts'), summary.starts?.text ?? (starts_now ? t('submit.plan_now') : undefined), starts_now ? 'now' : undefined],
-    [t('submit.plan_environment'), summary.environment?.text],
+    [t('submit.plan_environment'), planText(summary.environment, t)],
     [t('submit.plan_retry'), summary.retry?.text],
-    [t('submit.plan_survival'), summary.survival?.text],
+    [t('submit.plan_survival'), planText(summary.survival, t)],
   ];
   return (
     <dl className={classes.plan} data-stale={props.stale || undefined}>
@@ -83,10 +86,32 @@ function Plan(props: { answer: Schemas['Preview']; stale: boolean }) {
         words ? (
           <div key={title} className={classes.planRow}>
             <dt>{title}</dt>
-            <dd data-tone={tone}>{words}</dd>
+            <dd data-tone={tone}>
+              <Unbroken text={words} />
+            </dd>
           </div>
         ) : null,
       )}
     </dl>
   );
+}
+
+/** A line of the receipt. What it says to somebody at a terminal, it says here to somebody at the page. */
+function planText(line: Schemas['Message'] | null | undefined, t: Translate): string | undefined {
+  switch (line?.id) {
+    case 'receipt.wants':
+      return /^\d+$/.test(String(line.args.count)) ? t('submit.plan_wants', { count: Number(line.args.count) }) : t('submit.plan_wants_some', { count: String(line.args.count) });
+    case 'receipt.own_shell':
+      return t('submit.plan_shell');
+    case 'receipt.basics':
+      return t('submit.plan_basics');
+    case 'receipt.survives_reboot':
+      return t('submit.plan_survives_reboot');
+    case 'receipt.survives_logout':
+      return t('submit.plan_survives_logout');
+    case 'receipt.survives_terminal':
+      return t('submit.plan_survives_page');
+    default:
+      return line?.text;
+  }
 }

@@ -149,3 +149,16 @@ export function keptDraft(): Draft | null {
   if (!['high', 'normal', 'low', 'number'].includes(draft.priority)) draft.priority = 'normal';
   return draft;
 }
+
+/** Notes in the history that this copy has been written in: loaded again it shows that, while a new copy shows the task. */
+export function noteCopy(copy: Draft) {
+  if (copy.like !== null) history.replaceState({ ...(history.state as object | null), wrote: copy.like }, '');
+}
+/** What was written in a copy before the page was loaded again, or came back to; null for a copy that is new. */
+export function keptCopy(copy: Draft): Draft | null {
+  const draft = (history.state as { wrote?: unknown } | null)?.wrote === copy.like ? keptDraft() : null;
+  if (draft === null || draft.like !== copy.like) return null;
+  // Values of variables are not kept: those of the copy are known.
+  const variables = draft.variables.map((variable) => copy.variables.find(({ name }) => name === variable.name) ?? variable);
+  return { ...draft, variables };
+}

@@ -119,8 +119,8 @@ describe('a refusal of the yard', () => {
   });
   it('may name several fields', () => {
     const one = (field: string, detail: string) => ({ field, detail }) as Problem;
-    const said = refusalByField({ ...one('', 'all'), errors: [one('/name', 'a name'), one('/name', 'again'), one('/workdir', 'a folder')] });
-    expect([...said]).toEqual([['name', 'a name'], ['folder', 'a folder']]);
+    const said = refusalByField({ ...one('', 'all'), errors: [one('/name', 'a name'), one('/name', 'again'), one('/name', 'again'), one('/workdir', 'a folder')] });
+    expect([...said]).toEqual([['name', 'a name\nagain'], ['folder', 'a folder']]);
     expect([...refusalByField(one('', 'the queue is full'))]).toEqual([[null, 'the queue is full']]);
   });
 });

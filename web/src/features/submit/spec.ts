@@ -6,7 +6,7 @@ import { readCommand } from '@/lib/shell';
 import type { Draft, Field, SpecWish } from './draft';
 
 /** Why a field cannot be sent; `submit.fault_…` says it. */
-export type Fault =
+type Fault =
   | 'command_missing'
   | 'command_quote'
   | 'command_double_quote'
@@ -120,12 +120,14 @@ export function fieldOf(pointer: string): Field | null {
   return found ? found[1] : null;
 }
 
-/** The sentences of a refusal, by field; `null` holds those that are about none. */
+/** The sentences of a refusal, by field; `null` holds those that are about none. A field may hold several, a line each. */
 export function refusalByField(problem: Schemas['Problem']): Map<Field | null, string> {
   const said = new Map<Field | null, string>();
-  for (const one of problem.errors?.length ? problem.errors : [problem]) {
-    const field = fieldOf(one.field ?? '');
-    if (!said.has(field)) said.set(field, one.detail);
+  for (const { field, detail } of problem.errors?.length ? problem.errors : [problem]) {
+    const at = fieldOf(field ?? '');
+    const before = said.get(at);
+    if (before === undefined) said.set(at, detail);
+    else if (!before.split('\n').includes(detail)) said.set(at, `${before}\n${detail}`);
   }
   return said;
 }

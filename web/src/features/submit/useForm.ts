@@ -6,7 +6,8 @@ import { taskQuery } from '@/features/tasks';
 import { ApiProblem } from '@/lib/api';
 import { useWords } from '@/lib/words';
 import { previewQuery } from './api';
-import { differences, fields, keepDraft, mainFields, withFieldOf, type Draft, type Field } from './draft';
+import { keptWords } from './clone';
+import { differences, fields, forgetDraft, keepDraft, mainFields, noteCopy, withFieldOf, type Draft, type Field } from './draft';
 import { refusalByField, specOf, variableFaults, type FieldFault } from './spec';
 
 const kPause = 300; // ms without a key before the yard is asked
@@ -28,7 +29,16 @@ export interface Form {
 
 export const idOf = (field: Field) => `new-task-${field}`;
 
-export function useForm(initial: Draft, base: Draft | null) {
+interface Begin {
+  /** What stands in the fields at first. */
+  initial: Draft;
+  /** What would stand there had nobody written anything. */
+  fresh: Draft;
+  /** The task it is a copy of. */
+  base: Draft | null;
+}
+
+export function useForm({ initial, fresh, base }: Begin) {
   const { t } = useWords();
   const [draft, setDraft] = useState(initial);
   const [more, setMore] = useState(() => differences(initial, { ...initial, ...emptyMore }).size > 0);
@@ -36,16 +46,35 @@ export function useForm(initial: Draft, base: Draft | null) {
   const [refused, setRefused] = useState<{ draft: Draft; said: Map<Field | null, string> } | null>(null);
 
   const [settled] = useDebouncedValue(draft, kPause);
+  // Kept when typing rests, and at once when the page is left.
   const touched = useRef(false);
+  const written = useRef(draft);
+  written.current = draft;
+  const touch = useCallback(() => {
+    if (!touched.current && base) noteCopy(base);
+    touched.current = true;
+  }, [base]);
+  const keep = useCallback(() => {
+    if (!touched.current) return;
+    if (differences(written.current, fresh).size > 0) keepDraft(written.current);
+    else forgetDraft();
+  }, [fresh]);
+  useEffect(keep, [settled, keep]);
   useEffect(() => {
-    if (touched.current) keepDraft(settled);
-  }, [settled]);
+    window.addEventListener('pagehide', keep);
+    return () => {
+      window.removeEventListener('pagehide', keep);
+      keep();
+    };
+  }, [keep]);
 
   const shell = useQuery({ ...taskQuery(draft.environmentOf ?? 0), enabled: draft.environmentOf !== null });
   const environment = shell.data?.spec.environment?.variables ?? null;
   const shellReady = draft.environmentOf === null || shell.data !== undefined;
 
-  const built = useMemo(() => specOf(settled, environment, new Date(), { lenient: true }), [settled, environment]);
+  // What the page finds by itself does not keep the yard from saying what else is wrong.
+  const found = useMemo(() => faultsOf(settled, environment, true), [settled, environment]);
+  const built = useMemo(() => specOf({ ...settled, ...(found.some(({ field }) => field === 'begin') && { begin: '' }), ...(found.some(({ field }) => field === 'variables') && { variables: [] }) }, environment, new Date(), { lenient: true }), [settled, environment, found]);
   const previewed = 'spec' in built && shellReady ? built.spec : null;
   const preview = useQuery({ ...previewQuery(previewed), placeholderData: (before) => (previewed ? before : undefined) });
 
@@ -70,16 +99,16 @@ export function useForm(initial: Draft, base: Draft | null) {
 
   const wrongs = useMemo(() => {
     const said = new Map<Field | null, string>();
-    if ('faults' in built) {
-      for (const fault of built.faults) if (tried || !patient.has(fault.fault)) if (!said.has(fault.field)) said.set(fault.field, sentence(fault));
-    } else if (preview.error instanceof ApiProblem && preview.error.problem) {
-      for (const [field, words] of refusalByField(preview.error.problem)) said.set(field, words);
+    for (const fault of found) if (tried || !patient.has(fault.fault)) if (!said.has(fault.field)) said.set(fault.field, sentence(fault));
+    if (previewed && preview.error instanceof ApiProblem && preview.error.problem) {
+      for (const [field, words] of refusalByField(preview.error.problem)) if (!said.has(field)) said.set(field, words);
     }
     if (tried) for (const fault of variableFaults(settled)) said.set(fault.field, sentence(fault));
+    if (shell.error instanceof ApiProblem && shell.error.status === 404) said.set('environment', t('submit.fault_environment_gone', { id: draft.environmentOf ?? 0 }));
     // The refusal of a submit stands until something is changed.
     if (refused?.draft === draft) for (const [field, words] of refused.said) said.set(field, words);
-    return said;
-  }, [built, settled, preview.error, tried, sentence, refused, draft]);
+    return shownAt(said, draft);
+  }, [found, previewed, settled, preview.error, shell.error, tried, sentence, refused, draft, t]);
 
   const changes = useMemo(() => (base ? differences(draft, base) : new Set<Field>()), [draft, base]);
 
@@ -100,13 +129,20 @@ export function useForm(initial: Draft, base: Draft | null) {
 
   const form: Form = {
     draft,
-    set: useCallback((change: Partial<Draft>) => {
-      touched.current = true;
-      setDraft((before) => ({ ...before, ...change }));
-    }, []),
+    set: useCallback(
+      (change: Partial<Draft>) => {
+        touch();
+        setDraft((before) => ({ ...before, ...change }));
+      },
+      [touch],
+    ),
     wrong: (field) => wrongs.get(field),
     changed: (field) => changes.has(field),
-    reset: (field) => base && setDraft((before) => withFieldOf(before, base, field)),
+    reset: (field) => {
+      if (!base) return;
+      touch();
+      setDraft((before) => withFieldOf(before, base, field));
+    },
     more,
     setMore,
   };
@@ -121,19 +157,38 @@ export function useForm(initial: Draft, base: Draft | null) {
     take: () => {
       setTried(true);
       const now = specOf(draft, environment, new Date());
-      if ('spec' in now) return shellReady ? now.spec : null;
-      focus(now.faults.map((fault) => fault.field));
+      if ('spec' in now && shellReady) return now.spec;
+      focus([...wrongs.keys(), ...('faults' in now ? now.faults.map((fault) => fault.field) : [])]);
       return null;
     },
     refuse: (problem: Map<Field | null, string>) => {
       setRefused({ draft, said: problem });
-      focus(problem.keys());
+      focus(shownAt(problem, draft).keys());
+    },
+    /** It has been queued: nothing of it is kept. */
+    forget: () => {
+      touched.current = false;
+      forgetDraft();
     },
     spec: previewed,
     stale: settled !== draft || preview.isPlaceholderData,
     leftOut: Object.entries(environment ?? {}).flatMap(([name, value]) => (value === '***' ? [name] : [])),
     shellSize: Object.keys(environment ?? {}).length,
   };
+}
+
+function faultsOf(draft: Draft, environment: Parameters<typeof specOf>[1], lenient: boolean): FieldFault[] {
+  const made = specOf(draft, environment, new Date(), { lenient });
+  return 'faults' in made ? made.faults : [];
+}
+
+/** Faults where they can be seen: what a task keeps without a field stands with those of none, unless it is shown. */
+function shownAt(said: Map<Field | null, string>, draft: Draft): Map<Field | null, string> {
+  const kept = said.get('kept');
+  if (kept === undefined || keptWords(draft.kept).length > 0) return said;
+  const shown = new Map(said);
+  shown.delete('kept');
+  return shown.set(null, [said.get(null), kept].filter(Boolean).join('\n'));
 }
 
 /** Fields under "More" as they are when nobody used them. */

@@ -5,6 +5,7 @@ import { useState, type ReactNode } from 'react';
 import type { TaskDetail } from '@/lib/api';
 import { useWords } from '@/lib/words';
 import { actsOf, type Act } from './actions';
+import { actsAtHand } from './outcome';
 import type { Acts } from './useActs';
 import classes from './Task.module.css';
 
@@ -21,7 +22,7 @@ const icons: Partial<Record<Act, ReactNode>> = {
 const asks = new Set<Act>(['cancel', 'kill', 'remove']);
 const kButtons = 3; // the others go into the menu, so that the head keeps its width
 
-export function useActWords() {
+function useActWords() {
   const { t } = useWords();
   return (act: Act, running: boolean): string =>
     ({
@@ -42,7 +43,8 @@ export function ActButtons(props: { task: TaskDetail; acts: Acts }) {
   const { task, acts } = props;
   const words = useActWords();
   const [question, setQuestion] = useState<Act | null>(null);
-  const open = actsOf(task);
+  const atHand = actsAtHand(task);
+  const open = actsOf(task).filter((act) => !atHand.includes(act));
   const running = task.state !== 'waiting';
   const press = (act: Act) => (asks.has(act) ? setQuestion(act) : acts.run(act));
   // The question is about a state that has passed: nothing is left to ask.

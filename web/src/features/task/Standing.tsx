@@ -2,6 +2,7 @@
 import { Anchor, Button, Code, Group } from '@mantine/core';
 import { IconArrowBarToUp, IconCopy, IconRefresh } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
+import { useLayoutEffect, useRef } from 'react';
 import { ProgressLine } from '@/components/ProgressLine';
 import { Since } from '@/components/Since';
 import type { TaskDetail } from '@/lib/api';
@@ -9,7 +10,7 @@ import { formatReal } from '@/lib/format';
 import { useWords } from '@/lib/words';
 import { tailQuery } from './api';
 import { LastOutput } from './log/LastOutput';
-import { outcomeView, type OutcomeView } from './outcome';
+import { classWord, outcomeView, type OutcomeView } from './outcome';
 import type { Acts } from './useActs';
 import classes from './Task.module.css';
 
@@ -57,6 +58,7 @@ function Running(props: { task: TaskDetail }) {
       <div className={classes.values}>
         <Metrics metrics={task.metrics} />
         {task.attempt !== null && <LastOutput id={task.id} attempt={task.attempt} rank={task.spec.ranks ? 0 : null} />}
+        {task.checkpoint && <span className={classes.dim}>{t('task.checkpoint_last', { step: task.checkpoint.step })}</span>}
       </div>
     </section>
   );
@@ -71,7 +73,7 @@ function Metrics(props: { metrics: TaskDetail['metrics'] }) {
   // Losses first, as in the curves; by name within.
   const sorted = all.sort(([a], [b]) => Number(!/loss/i.test(a)) - Number(!/loss/i.test(b)) || (a < b ? -1 : 1));
   return (
-    <dl className={classes.metrics} aria-label={t('task.metrics')}>
+    <dl className={classes.metrics} data-live aria-label={t('task.metrics')}>
       {sorted.slice(0, kMetrics).map(([name, value]) => (
         <div key={name} className={classes.metric}>
           <dt title={name}>
@@ -88,7 +90,7 @@ function Ended(props: { task: TaskDetail; view: OutcomeView; acts: Acts; toLog: 
   const { t } = useWords();
   const { task, view, acts } = props;
   const facts = [
-    view.kind ? t('task.class', { name: view.kind }) : '',
+    view.kind ? t('task.class', { name: classWord(view.kind, t) }) : '',
     view.exitCode !== null && view.tone !== 'good' ? t('task.exit_code', { code: view.exitCode }) : '',
     view.signal !== null ? t('task.signal', { number: view.signal }) : '',
     task.retries > 0 ? t('task.retried', { count: task.retries }) : '',
@@ -127,6 +129,15 @@ function Evidence(props: { task: TaskDetail; view: OutcomeView; toLog: () => voi
   const lines = tail.data?.lines ?? [];
   const exception = tail.data?.exception ?? '';
   const shown = exception || view.evidence;
+  // It opens at its end, where a program says why; and not past the line that shows it.
+  const box = useRef<HTMLElement>(null);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    element.scrollTop = element.scrollHeight;
+    const marked = element.querySelector<HTMLElement>('[data-shown]');
+    if (marked && marked.offsetTop < element.scrollTop) element.scrollTop = marked.offsetTop;
+  }, [lines.length]);
   return (
     <>
       {shown && (
@@ -143,7 +154,7 @@ function Evidence(props: { task: TaskDetail; view: OutcomeView; toLog: () => voi
               {t('task.whole_log')}
             </Anchor>
           </Group>
-          <Code block className={classes.tail} tabIndex={0} aria-label={t('task.last_lines')}>
+          <Code block ref={box} className={classes.tail} tabIndex={0} aria-label={t('task.last_lines')}>
             {lines.map((line, at) => (
               <span key={at} className={classes.tailLine} data-shown={line !== '' && (line === exception || line === view.evidence) ? true : undefined}>
                 {line}

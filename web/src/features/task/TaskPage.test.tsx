@@ -8,6 +8,7 @@ import { Live } from '@/lib/live';
 import { LiveProvider } from '@/lib/useLive';
 import { WordsProvider } from '@/lib/words';
 import catalogue from '@gen/en.json';
+import { beginAct, endAct } from '@/features/tasks';
 import { TaskPage } from './TaskPage';
 
 const charts: ChartProps[] = [];
@@ -87,6 +88,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   cleanup();
+  endAct(12);
   vi.unstubAllGlobals();
   vi.useRealTimers();
 });
@@ -111,7 +113,7 @@ async function open(id = 12) {
       </WordsProvider>
     </MantineProvider>,
   );
-  await waitFor(() => expect(screen.queryByLabelText('Loading…')).toBe(null), { timeout: 4000 });
+  await waitFor(() => expect(screen.queryByLabelText('Loading…')).toBe(null));
 }
 const button = (name: string | RegExp) => screen.getByRole<HTMLButtonElement>('button', { name });
 
@@ -124,6 +126,11 @@ describe('the page of a running task', () => {
     expect(await screen.findAllByText('GPU0')).toHaveLength(2);
     const values = within(screen.getByLabelText('Newest values')).getAllByRole('definition').map((value) => value.textContent);
     expect(values).toEqual(['NaN', '0.1']);
+  });
+  it('says at which step it would go on', async () => {
+    task = { ...base, checkpoint: { path: '/c/120.pt', step: 120, bytes: 1024, attempt: 1 } };
+    await open();
+    expect(await screen.findByText('last checkpoint: step 120')).toBeTruthy();
   });
   it('moves with the live topic', async () => {
     await open();
@@ -142,6 +149,23 @@ describe('the page of a running task', () => {
     expect(button('Clone').disabled).toBe(true);
     await tell('task/12', { ...base, state: 'stopping' });
     await waitFor(() => expect(button('Stop now').disabled).toBe(false));
+    expect(button('Clone').disabled).toBe(false);
+  });
+  it('is locked by what was asked for in a list, and says when that takes long', async () => {
+    await open();
+    await act(async () => beginAct(base as never, 'cancel'));
+    expect(screen.getByRole('button', { name: 'Stop' }).hasAttribute('data-loading')).toBe(true);
+    expect(button('Clone').disabled).toBe(true);
+    await tell('task/12', { ...base, state: 'stopping' });
+    await waitFor(() => expect(button('Clone').disabled).toBe(false));
+    vi.useFakeTimers();
+    fireEvent.click(button('Stop now'));
+    await act(() => vi.advanceTimersByTimeAsync(1000)); // the question comes
+    fireEvent.click(within(screen.getByRole('dialog')).getByRole('button', { name: 'Stop now' }));
+    await act(() => vi.advanceTimersByTimeAsync(29_000));
+    expect(button('Clone').disabled).toBe(true);
+    await act(() => vi.advanceTimersByTimeAsync(2_000));
+    expect(screen.getByRole('alert').textContent).toContain('The yard has not done it yet');
     expect(button('Clone').disabled).toBe(false);
   });
   it('asks once for what is pressed ten times before the page is drawn again', async () => {
@@ -224,7 +248,7 @@ describe('the page of a failed task', () => {
     await open();
     const end = screen.getByRole('region', { name: 'How it ended' });
     expect(within(end).getByText('It failed.')).toBeTruthy();
-    expect(within(end).getByText('class: script · exit code 1')).toBeTruthy();
+    expect(within(end).getByText('kind of failure: error in the program · exit code 1')).toBeTruthy();
     expect((await within(end).findByLabelText('The last lines of its log')).textContent).toBe('one\nKeyError: 1\n');
     expect(within(end).getAllByText('KeyError: 1')).toHaveLength(2);
   });
@@ -285,7 +309,7 @@ describe('the curves', () => {
     series = { version: 9, items: [{ tag: 'loss', parts: [part(1), part(2, 2)] }, withTags('lr').items[0]] };
     charts.length = 0;
     for (const version of [7, 8, 9]) await tell('series/12', { version });
-    await waitFor(() => expect(pointsAsked()).toHaveLength(3), { timeout: 3000 });
+    await waitFor(() => expect(pointsAsked()).toHaveLength(3));
     expect(pointsAsked()[2]).toContain('tag=loss');
     expect(asked.filter((url) => url.pathname.endsWith('/series'))).toHaveLength(2);
     expect(charts.some((chart) => chart.stale)).toBe(false);

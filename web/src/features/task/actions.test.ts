@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import english from '@gen/en.json';
+import chinese from '@gen/zh.json';
 import type { Task } from '@/lib/api';
-import { actsOf, isDone, kLock, lockOf, pendingOf, type Act } from './actions';
-import { outcomeView, remedyOf } from './outcome';
+import { actsOf } from './actions';
+import { classWord, outcomeView, remedyOf } from './outcome';
 
 const task = (change: object) => ({ state: 'waiting', held: false, priority: 0, reason: null, outcome: null, ...change }) as unknown as Task;
 const ended = (kind: string, more: object = {}) => task({ state: 'ended', outcome: { kind, class: '', exit_code: null, signal: null, reason: null, evidence: '', ...more } });
@@ -17,34 +20,6 @@ describe('what can be done', () => {
   });
 });
 
-describe('the lock of what was asked', () => {
-  const before = task({ state: 'running' });
-  it.each<[Act, object, object]>([
-    ['cancel', { state: 'running' }, { state: 'stopping' }],
-    ['cancel', {}, { state: 'ended' }],
-    ['kill', { state: 'stopping' }, { state: 'ended' }],
-    ['hold', {}, { held: true }],
-    ['release', { held: true }, {}],
-    ['retry', { state: 'ended' }, { state: 'waiting' }],
-    ['priority', {}, { priority: 100 }],
-  ])('%s opens only when the task shows that it is done', (act, from, to) => {
-    const pending = pendingOf(act, task(from), 1000);
-    expect(lockOf(pending, task(from), 1500)).toBe(act);
-    expect(lockOf(pending, task(to), 1500)).toBe(null);
-  });
-  it('opens after half a minute whatever happens', () => {
-    const pending = pendingOf('cancel', before, 1000);
-    expect(lockOf(pending, before, 1000 + kLock - 1)).toBe('cancel');
-    expect(lockOf(pending, before, 1000 + kLock)).toBe(null);
-  });
-  it('does not wait for what cannot be seen', () => {
-    expect(isDone(pendingOf('first', task({}), 0), task({}))).toBe(true);
-  });
-  it('is open while nothing was asked', () => {
-    expect(lockOf(null, before, 0)).toBe(null);
-  });
-});
-
 describe('how an end is told', () => {
   const reason = (id: string) => ({ id, args: {}, text: 'Because.' });
   it('is nothing while the task is open', () => {
@@ -55,6 +30,17 @@ describe('how an end is told', () => {
     const view = outcomeView({ ...ended('failed', { class: 'script', exit_code: 1, reason: reason('outcome.script_exception'), evidence: 'KeyError' }), attempts: [run(1, 'First.'), run(2, null), run(3, 'Third.'), run(4, 'Last.')] as never });
     expect(view).toMatchObject({ tone: 'bad', reason: 'Because.', kind: 'script', exitCode: 1, signal: null, evidence: 'KeyError', attempt: 4, remedy: 'change' });
     expect(view!.earlier).toEqual([{ number: 3, reason: 'Third.' }, { number: 1, reason: 'First.' }]);
+  });
+  it('has words for every class of failure that the yard knows, in both languages', () => {
+    const classes = /kClasses\[\] = \{([^}]*)\}/.exec(readFileSync('../src/model/outcome.cc', 'utf8'))![1]!;
+    const names = [...classes.matchAll(/"([a-z_]+)"/g)].map((found) => found[1]!);
+    expect(names).toContain('cuda_fault');
+    for (const catalogue of [english, chinese] as Record<string, string>[]) {
+      const words = names.map((name) => classWord(name, ((id: string) => catalogue[id] ?? '') as never));
+      for (const [at, word] of words.entries()) expect(word, names[at]).toMatch(/^[^_]+$/);
+      expect(new Set(words).size).toBe(names.length);
+    }
+    expect(classWord('of_tomorrow', (() => '') as never)).toBe('of_tomorrow');
   });
   it('offers again where that can help, and a change where it cannot', () => {
     const remedy = (kind: string, more: object = {}) => remedyOf(ended(kind, more).outcome!);

@@ -34,13 +34,13 @@ export const tailQuery = (id: number, attempt: number) =>
     staleTime: Infinity,
   });
 
-export const seriesQuery = (id: number) =>
+const seriesQuery = (id: number) =>
   queryOptions({
     queryKey: ['tasks', 'series', id],
     queryFn: () => answer(client.GET('/api/v1/tasks/{task}/series', { params: of(id) })),
   });
 
-export const kPointsPause = 1000; // new points are asked for at most that often
+const kPointsPause = 1000; // new points are asked for at most that often
 
 /** The metrics of a task, asked for again when it has new points. */
 export function useSeries(id: number) {

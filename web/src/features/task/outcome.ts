@@ -1,7 +1,9 @@
 // How an ended task is told: what happened, how one can see it, and the one thing to do about it.
 import type { Attempt, TaskDetail } from '@/lib/api';
+import type { Translate } from '@/lib/words';
+import type { Act } from './actions';
 
-export type Remedy = 'retry' | 'change' | 'none';
+type Remedy = 'retry' | 'change' | 'none';
 
 export interface OutcomeView {
   tone: 'good' | 'bad' | 'quiet';
@@ -36,6 +38,35 @@ export function outcomeView(task: Pick<TaskDetail, 'state' | 'outcome' | 'attemp
     earlier: task.attempts.slice(0, -1).reverse().flatMap(earlierEnd),
     remedy: remedyOf(outcome),
   };
+}
+
+/** Acts that stand with why it waits or how it ended; the head needs them no second time. */
+export function actsAtHand(task: Pick<TaskDetail, 'state' | 'held' | 'outcome' | 'attempts'>): Act[] {
+  if (task.state === 'waiting') return task.held ? ['release'] : ['first'];
+  const view = outcomeView(task);
+  return view && view.remedy !== 'none' ? ['retry', 'clone'] : [];
+}
+
+/** The class of a failure as people say it; one that a newer yard may have, as it names it. */
+export function classWord(name: string, t: Translate): string {
+  const words: Record<string, string> = {
+    exec_failed: t('task.class_exec_failed'),
+    device_oom: t('task.class_device_oom'),
+    host_oom: t('task.class_host_oom'),
+    divergence: t('task.class_divergence'),
+    import_error: t('task.class_import_error'),
+    bad_argument: t('task.class_bad_argument'),
+    file_missing: t('task.class_file_missing'),
+    disk_full: t('task.class_disk_full'),
+    cuda_fault: t('task.class_cuda_fault'),
+    nccl: t('task.class_nccl'),
+    hang: t('task.class_hang'),
+    killed_from_outside: t('task.class_killed_from_outside'),
+    data_loading: t('task.class_data_loading'),
+    dependency: t('task.class_dependency'),
+    script: t('task.class_script'),
+  };
+  return Object.hasOwn(words, name) ? words[name]! : name;
 }
 
 function earlierEnd(attempt: Attempt) {

@@ -20,7 +20,6 @@ export const taskQuery = (id: number) =>
   });
 export const useTask = (id: number) => useLiveQuery(`task/${id}`, taskQuery(id));
 
-export type ListState = NonNullable<NonNullable<Parameters<typeof listTasks>[0]>['state']>;
 type ListQuery = { state?: 'waiting' | 'held' | 'running' | 'ended' | 'succeeded' | 'failed' | 'cancelled' | 'timeout' | 'preempted' | 'lost'; tag?: string; limit?: number; after?: number; before?: number; since?: string };
 
 const listTasks = (query: ListQuery) => answer(client.GET('/api/v1/tasks', { params: { query: query as never } }));
@@ -59,7 +58,6 @@ async function settled(call: Promise<Schemas['ActAnswers']>) {
 export const act = (verb: Verb, tasks: number[]) => settled(answer(client.POST(paths[verb], { body: { tasks } })));
 export const prioritise = (body: ActBody) => settled(answer(client.POST('/api/v1/tasks/priority', { body })));
 
-export const useAct = () => useMutation({ mutationFn: (wish: { verb: Verb; tasks: number[] }) => act(wish.verb, wish.tasks) });
 /** A new priority, or a place: `first`, `before` or `after` another waiting task. */
 export const usePrioritise = () => useMutation({ mutationFn: prioritise });
 

@@ -1,1 +1,2 @@
 export * from './api';
+export { beginAct, endAct, pending, pendingAct, usePending, usePendingAct } from './pending';

@@ -2,7 +2,7 @@
 import { ActionIcon, Loader, Menu } from '@mantine/core';
 import { IconDots } from '@tabler/icons-react';
 import { At } from '@/components/Since';
-import { usePending } from '@/features/tasks/list';
+import { usePending } from '@/features/tasks';
 import type { Device } from '@/lib/api';
 import { useLiveStream } from '@/lib/useLive';
 import { useWords } from '@/lib/words';

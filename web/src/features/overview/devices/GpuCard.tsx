@@ -20,7 +20,7 @@ export const GpuCard = memo(function GpuCard({ device }: { device: Device }) {
       <div className={classes.model} title={device.name}>
         {device.name}
       </div>
-      <dl className={classes.figures}>
+      <dl className={classes.figures} data-live>
         <dt>{t('overview.load')}</dt>
         <dd className={classes.meter}>
           <LoadLine device={device} />
@@ -37,7 +37,7 @@ export const GpuCard = memo(function GpuCard({ device }: { device: Device }) {
         </dd>
         <dd className={classes.figure}>{memory.used === null || memory.total === 0 ? <NotTold device={device} what={t('overview.memory')} /> : bytesOf(memory.used, memory.total)}</dd>
       </dl>
-      <div className={classes.small}>
+      <div className={classes.small} data-live>
         <span title={t('overview.power')}>
           {reading?.power_w == null ? (
             <NotTold device={device} what={t('overview.power')} unit="W" />
@@ -76,15 +76,15 @@ function LoadLine({ device }: { device: Device }) {
   return values.length > 1 ? <Sparkline values={values} max={1} width={90} height={20} label={t('overview.load_line', { device: device.label })} /> : null;
 }
 
-/** "n/a", with whose fault that is. */
+/** A dash, with whose fault that is. */
 function NotTold(props: { device: Device; what: string; unit?: string }) {
   const { t } = useWords();
   const { reading, reason } = props.device;
   const why = reading ? t('overview.not_told_why', { what: props.what }) : (reason?.text ?? t('overview.not_read_why', { what: props.what }));
   return (
     <span className={classes.notTold} title={why}>
-      {props.unit ? `${props.unit} ` : ''}
-      {t('overview.not_told')}
+      <span aria-hidden>—{props.unit && ` ${props.unit}`}</span>
+      <span className={classes.unseen}>{t('overview.not_told')}</span>
     </span>
   );
 }

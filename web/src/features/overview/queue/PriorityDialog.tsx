@@ -2,8 +2,8 @@
 import { Button, Group, Modal, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState, type FormEvent } from 'react';
-import { usePrioritise } from '@/features/tasks';
-import { pending, taskKey, taskStanding, useActs } from '@/features/tasks/list';
+import { beginAct, endAct, usePrioritise } from '@/features/tasks';
+import { useActs } from '@/features/tasks/list';
 import { detailOf, type Task } from '@/lib/api';
 import { useWords } from '@/lib/words';
 import { readPriority } from './wants';
@@ -33,11 +33,11 @@ function Form({ task, onClose }: { task: Task; onClose: () => void }) {
     if (priority === null) return setRefused(true);
     onClose();
     if (priority === task.priority) return;
-    pending.begin(taskKey(task.id), 'priority', taskStanding(task));
+    beginAct(task, 'priority');
     try {
       await prioritise({ tasks: [task.id], priority });
     } catch (error) {
-      pending.end(taskKey(task.id));
+      endAct(task.id);
       refuse(detailOf(error, t('app.unreachable')));
     }
     void queries.invalidateQueries({ queryKey: ['tasks'] });

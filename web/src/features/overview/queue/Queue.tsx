@@ -111,7 +111,8 @@ export const Queue = memo(function Queue(props: { total: number }) {
           />
         </QueueContext>
       ) : (
-        <p className={classes.nothing}>
+        // Rows that are on their way have their room.
+        <p className={classes.nothing} style={list.loaded ? undefined : { minHeight: Math.min(props.total, 12.5) * kRow + 31 }}>
           {list.error && !list.loaded ? detailOf(list.error, t('app.unreachable')) : list.loaded ? t('overview.queue_empty') : t('app.loading')}
         </p>
       )}

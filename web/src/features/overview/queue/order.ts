@@ -1,5 +1,5 @@
 // Places in the queue: how a row that is moved lands, and how the yard is told of it.
-export type Place = { first: true } | { before: number } | { after: number };
+type Place = { first: true } | { before: number } | { after: number };
 
 /** The list with the item at `from` put where it is number `to`. */
 export function moved<T>(list: readonly T[], from: number, to: number): T[] {

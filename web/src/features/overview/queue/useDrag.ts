@@ -3,7 +3,7 @@
 import { useCallback, useEffect, useRef, useState, type PointerEvent as ReactPointerEvent } from 'react';
 import { gapAt, landing } from './order';
 
-export interface Drag {
+interface Drag {
   id: number;
   from: number;
   gap: number;

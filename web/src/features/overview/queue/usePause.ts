@@ -1,6 +1,6 @@
 // Pausing and resuming the queue; locked until the yard says that it is so.
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { pending, usePending } from '@/features/tasks/list';
+import { pending, usePending } from '@/features/tasks';
 import { statusQuery, usePauseQueue } from '@/features/yard';
 import { detailOf, type YardStatus } from '@/lib/api';
 import { useWords } from '@/lib/words';

@@ -14,9 +14,9 @@ import { useInView, useWidthStep } from './useInView';
 import type { View } from './view';
 import classes from './Curves.module.css';
 
-export const kHeight = 200;
+const kHeight = 200;
 
-export interface CurveCardProps {
+interface CurveCardProps {
   id: number;
   group: Group;
   series: Series[]; // of the group's tags, in their order

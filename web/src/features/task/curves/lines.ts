@@ -4,7 +4,7 @@ import type { LineLook } from '@/lib/colors';
 import type { Points } from '@/lib/points';
 import type { Series } from '../api';
 
-export interface TagLines {
+interface TagLines {
   series: Series;
   label: string;
   look: LineLook;

@@ -54,9 +54,6 @@ function rank(title: string): number {
   return 3;
 }
 
-/** Losses stay in front of a list, whatever is filtered. */
-export const isLoss = (title: string) => rank(title) <= 1;
-
 /** The name of a tag within its chart: its part of the data, where all have one. */
 export function labelOf(tag: string, group: Group): string {
   if (group.tags.length === 1) return tag;

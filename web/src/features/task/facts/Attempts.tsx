@@ -68,7 +68,7 @@ function Run(props: { attempt: Attempt; label: (id: string) => string; t: Transl
 }
 
 /** How the ranks ended, when one did not end well: "rank 1: exit code 7 · rank 2: never started". */
-export function ranksText(attempt: Pick<Attempt, 'ranks'>, t: Translate): string {
+function ranksText(attempt: Pick<Attempt, 'ranks'>, t: Translate): string {
   if (attempt.ranks.every(({ exit_code, signal }) => exit_code === 0 && signal === null)) return '';
   const bad = attempt.ranks.filter(({ exit_code, signal }) => exit_code !== 0 || signal !== null);
   const words = bad.slice(0, 8).map(({ rank, exit_code, signal }) => (signal !== null ? t('task.rank_signal', { rank, number: signal }) : exit_code !== null ? t('task.rank_code', { rank, code: exit_code }) : t('task.rank_never', { rank })));

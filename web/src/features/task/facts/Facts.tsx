@@ -12,7 +12,7 @@ import { useWords } from '@/lib/words';
 import { resourceRows, ruleRows } from './words';
 import classes from './Facts.module.css';
 
-export type FactsProps = Pick<TaskDetail, 'spec' | 'priority' | 'checkpoint' | 'code_changed' | 'out_folder' | 'submitted_at' | 'uid'>;
+type FactsProps = Pick<TaskDetail, 'spec' | 'priority' | 'checkpoint' | 'code_changed' | 'out_folder' | 'submitted_at' | 'uid'>;
 
 export const Facts = memo(function Facts(props: FactsProps) {
   const { t, language } = useWords();

@@ -23,7 +23,7 @@ export function resourceRows({ resources, ranks }: Spec, t: Translate): Row[] {
   return rows;
 }
 
-export function shareText(share: string, t: Translate): string {
+function shareText(share: string, t: Translate): string {
   const [part = '', mode, slice] = share.split(':');
   if (mode === 'turns') return slice ? t('task.share_turns_of', { part, slice }) : t('task.share_turns', { part });
   return t('task.share_together', { part });

@@ -24,7 +24,7 @@ export function LastOutput(props: LogOf) {
   const age = formatDuration(seconds, language);
   const words = size === 0 ? t('task.no_output') : grew.seen ? t('task.last_output', { age }) : t('task.quiet_for', { age });
   return (
-    <span className={classes.lastOutput} data-quiet={seconds >= kQuiet || undefined}>
+    <span className={classes.lastOutput} data-live data-quiet={seconds >= kQuiet || undefined}>
       {words}
     </span>
   );

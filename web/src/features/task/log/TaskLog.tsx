@@ -10,7 +10,7 @@ import { fileUrl, getLines, logPath, searchLog, type LogOf } from '../api';
 import { useLogState } from './useLogState';
 import classes from '../Task.module.css';
 
-export interface TaskLogProps {
+interface TaskLogProps {
   id: number;
   attempts: Attempt[];
   ranks: boolean;

@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { useLiveQuery } from '@/lib/useLive';
 import { getLines, type LogOf } from '../api';
 
-export interface LogState {
+interface LogState {
   size: number;
   ended: boolean;
 }

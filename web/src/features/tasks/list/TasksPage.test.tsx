@@ -1,5 +1,6 @@
-import { cleanup, fireEvent, screen, waitFor, within } from '@testing-library/react';
+import { act, cleanup, fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beginAct, endAct } from '@/features/tasks';
 import { TasksPage } from './TasksPage';
 import { ended, fakeYard, giveRoom, renderInYard, task, type Asked } from './testing';
 
@@ -19,7 +20,6 @@ const begin = (place = '/tasks') => {
 };
 const posts = (asked: { method: string; path: string; body: unknown }[]) => asked.filter(({ method }) => method === 'POST').map(({ path, body }) => [path, body]);
 
-vi.setConfig({ testTimeout: 20_000 });
 beforeEach(() => {
   giveRoom();
   refusals.clear();
@@ -27,6 +27,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   cleanup();
+  for (const { id } of tasks) endAct(id);
   vi.unstubAllGlobals();
 });
 
@@ -85,8 +86,21 @@ test('a menu is locked from the wish until the yard shows the change', async () 
   expect(await screen.findByLabelText('task-1: being put on hold')).toBeTruthy();
   tasks = tasks.map((each) => (each.id === 1 ? { ...each, held: true } : each));
   say('queue', { waiting: 0, held: 2, paused: false });
-  await waitFor(() => expect(screen.queryByLabelText('task-1: being put on hold')).toBeNull(), { timeout: 3000 });
+  await waitFor(() => expect(screen.queryByLabelText('task-1: being put on hold')).toBeNull());
   expect(screen.getByRole('button', { name: 'Actions for task-1' })).toBeTruthy();
+});
+
+test('what was asked for on the page of a task locks it here, and is not asked for twice', async () => {
+  const { asked } = begin();
+  await screen.findByText('task-1');
+  act(() => beginAct(tasks[0]!, 'cancel'));
+  expect(screen.getByLabelText('task-1: being cancelled')).toBeTruthy();
+  fireEvent.click(screen.getByLabelText('Select all that are loaded'));
+  fireEvent.click(screen.getByRole('button', { name: 'Cancel 2' }));
+  const dialog = await screen.findByRole('dialog');
+  expect(dialog.textContent).toContain('2 selected tasks are left');
+  fireEvent.click(within(dialog).getByRole('button', { name: 'Cancel 1 task' }));
+  await waitFor(() => expect(posts(asked)).toEqual([['/tasks/cancel', { tasks: [2] }]]));
 });
 
 test('arrows go from row to row, Space selects and Enter opens', async () => {

@@ -10,7 +10,7 @@ import { Acts } from './acts/Acts';
 import { BulkBar } from './BulkBar';
 import { FilterBar } from './FilterBar';
 import { hasState, named, readFilters, withLive, writeFilters, type Filters } from './filters';
-import { kNarrow, RowGrid } from './grid/RowGrid';
+import { kPhone, RowGrid } from './grid/RowGrid';
 import { SelectionContext, useSelection } from './selection';
 import { TaskCells, TaskHead } from './TaskCells';
 import { useTaskPages } from './useTaskPages';
@@ -142,7 +142,7 @@ const tagsOf = (rows: readonly Task[]) => [...new Set(rows.flatMap((task) => tas
 /** Height for the rows: what a window has left below the bars above them. */
 function useRoom() {
   // The filters take three lines on a phone, three on a small desk, one on a large.
-  const above = () => (window.matchMedia(kNarrow).matches ? 360 : window.matchMedia('(max-width: 68em)').matches ? 335 : 270);
+  const above = () => (window.matchMedia(kPhone).matches ? 360 : window.matchMedia('(max-width: 68em)').matches ? 335 : 270);
   const room = () => Math.max(320, window.innerHeight - above());
   const [most, setMost] = useState(room);
   useEffect(() => {

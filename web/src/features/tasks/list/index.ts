@@ -1,8 +1,7 @@
 export { TasksPage } from './TasksPage';
 // What other lists of tasks are made of.
 export { Acts, useActs } from './acts/Acts';
-export { pending, taskKey, taskStanding, usePending } from './acts/pending';
 export { Refusal } from './acts/Refusal';
 export { TaskMenu } from './acts/TaskMenu';
-export { isComposing, kNarrow, RowGrid, type CellsProps } from './grid/RowGrid';
+export { isComposing, kPhone, RowGrid, type CellsProps } from './grid/RowGrid';
 export { useTaskPages } from './useTaskPages';

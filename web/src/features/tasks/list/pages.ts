@@ -21,7 +21,7 @@ export interface Answer {
   items: Task[];
   next: string | null;
 }
-export type FetchPage = (cursor: Cursor) => Promise<Answer>;
+type FetchPage = (cursor: Cursor) => Promise<Answer>;
 /** Rows in view, by their numbers in the whole list. */
 export interface View {
   first: number;
@@ -66,7 +66,7 @@ function pagesInView(list: Pages, view: View): number[] {
 export const isStale = (list: Pages, view: View) => pagesInView(list, view).some((number) => !list.pages[number]?.fresh);
 
 /** The list told to have changed: nothing of it is sure any more. */
-export const staled = (list: Pages): Pages => ({ ...list, pages: list.pages.map((page) => ({ ...page, fresh: false })) });
+const staled = (list: Pages): Pages => ({ ...list, pages: list.pages.map((page) => ({ ...page, fresh: false })) });
 
 // A task that has not changed stays the same object, so that its row is not drawn again.
 function sameObjects(items: Task[], known: Map<number, Task>): Task[] {

@@ -3,10 +3,9 @@
 import { Button, Group, Modal, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, use, useCallback, useMemo, useState, type ReactNode } from 'react';
-import type { Verb } from '@/features/tasks';
+import { beginAct, endAct, pendingAct, type Verb } from '@/features/tasks';
 import { detailOf, type Task } from '@/lib/api';
 import { useWords, type Translate } from '@/lib/words';
-import { pending, taskKey, taskStanding } from './pending';
 import { Refusal } from './Refusal';
 import { actOnEach, applies, isFinal } from './verbs';
 
@@ -57,15 +56,15 @@ export function Acts(props: { children: ReactNode; onDone?: (verb: Verb, tasks: 
   const act = useCallback(
     async (verb: Verb, tasks: readonly Task[]) => {
       setRefusal(null);
-      for (const task of tasks) pending.begin(taskKey(task.id), verb, taskStanding(task));
+      for (const task of tasks) beginAct(task, verb);
       try {
         const refused = await actOnEach(verb, tasks.map((task) => task.id));
-        for (const { id } of refused) pending.end(taskKey(id));
+        for (const { id } of refused) endAct(id);
         const first = refused[0];
         if (first) setRefusal(tasks.length === 1 ? first.detail : t('tasks.refused_some', { refused: refused.length, count: tasks.length, detail: first.detail }));
         onDone?.(verb, tasks);
       } catch (error) {
-        for (const task of tasks) pending.end(taskKey(task.id));
+        for (const task of tasks) endAct(task.id);
         setRefusal(detailOf(error, t('app.unreachable')));
       }
       void queries.invalidateQueries({ queryKey: ['tasks'] });
@@ -76,7 +75,8 @@ export function Acts(props: { children: ReactNode; onDone?: (verb: Verb, tasks: 
   const doer = useMemo<Doer>(
     () => ({
       ask: (verb, selected) => {
-        const tasks = selected.filter((task) => applies(verb, task));
+        // What is under way with a task comes first.
+        const tasks = selected.filter((task) => applies(verb, task) && pendingAct(task) === null);
         if (tasks.length === 0) return;
         if (isFinal(verb) || selected.length > 1) setWish({ verb, tasks, others: selected.length - tasks.length });
         else void act(verb, tasks);

@@ -3,11 +3,10 @@ import { ActionIcon, Loader, Menu } from '@mantine/core';
 import { IconDots } from '@tabler/icons-react';
 import { useState, type ReactNode } from 'react';
 import { Link } from 'wouter';
-import type { Verb } from '@/features/tasks';
+import { usePendingAct, type Verb } from '@/features/tasks';
 import type { Task } from '@/lib/api';
 import { useWords, type Translate } from '@/lib/words';
 import { useActs } from './Acts';
-import { taskKey, taskStanding, usePending } from './pending';
 import { applies, isFinal, verbs } from './verbs';
 import classes from './TaskMenu.module.css';
 
@@ -21,7 +20,7 @@ export function TaskMenu(props: { task: Task; tabIndex?: number; before?: ReactN
   const { t } = useWords();
   const { ask } = useActs();
   const { task } = props;
-  const doing = usePending(taskKey(task.id), taskStanding(task));
+  const doing = usePendingAct(task);
   const [own, setOwn] = useState(false);
   const [wanted, setWanted] = useState(false); // once: a menu of its own in each of a thousand rows is what scrolling pays for
   const opened = props.opened ?? own;

@@ -1,8 +1,7 @@
 // Rows of one height under each other, any number of them, of which only those in view exist. One row at a time can be reached
 // with Tab; arrows go from row to row, Enter opens, and the focus stays with its row when rows come, go or change places.
-import { useMediaQuery } from '@mantine/hooks';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { memo, useCallback, useEffect, useLayoutEffect, useRef, useState, type ComponentType, type CSSProperties, type KeyboardEvent, type ReactNode } from 'react';
+import { memo, useCallback, useEffect, useLayoutEffect, useRef, useState, type ComponentType, type CSSProperties, type KeyboardEvent, type ReactNode, type RefObject } from 'react';
 import classes from './RowGrid.module.css';
 
 export interface CellsProps<T> {
@@ -18,9 +17,9 @@ interface Props<T extends { id: number }> {
   Cells: ComponentType<CellsProps<T>>;
   /** Cells with role="columnheader". */
   head: ReactNode;
-  /** Lays out head and rows: a grid template. */
+  /** Lays out head and rows: a grid template of no more than kLeast, and one for [data-narrow]. */
   className?: string;
-  /** Of a row, in px: on a wide page and at phone width. */
+  /** Of a row, in px: with columns, and folded where those find no room. */
   height: number;
   narrowHeight: number;
   /** Taller than this many px, rows scroll inside. */
@@ -42,13 +41,16 @@ interface Props<T extends { id: number }> {
 }
 
 const kHead = 30; // px; .head
-export const kNarrow = '(max-width: 48em)';
+const kLeast = 48; // rem that columns need, a scroll bar among them
+/** A window as narrow as a phone's; the style sheets say it in the same words. */
+export const kPhone = '(max-width: 48em)';
 /** Enter and Escape that end a composition of characters are not meant for us. */
 export const isComposing = (event: KeyboardEvent) => event.nativeEvent.isComposing || event.keyCode === 229;
 
 export function RowGrid<T extends { id: number }>(props: Props<T>) {
   const { rows, Cells, onSee, onOpen, onKey } = props;
-  const narrow = useMediaQuery(kNarrow, false, { getInitialValueInEffect: false });
+  const grid = useRef<HTMLDivElement>(null);
+  const narrow = useNarrow(grid);
   const height = narrow ? props.narrowHeight : props.height;
   const top = narrow ? 0 : kHead;
   const scroller = useRef<HTMLDivElement>(null);
@@ -136,7 +138,7 @@ export function RowGrid<T extends { id: number }>(props: Props<T>) {
 
   const whole = top + rows.length * height;
   return (
-    <div className={classes.grid} role="grid" aria-label={props.label} aria-rowcount={(props.total ?? rows.length) + 1} aria-multiselectable={props.selected ? true : undefined} onKeyDown={onKeyDown}>
+    <div ref={grid} className={classes.grid} data-narrow={narrow || undefined} role="grid" aria-label={props.label} aria-rowcount={(props.total ?? rows.length) + 1} aria-multiselectable={props.selected ? true : undefined} onKeyDown={onKeyDown}>
       <div
         ref={scroller}
         className={classes.scroller}
@@ -185,6 +187,25 @@ export function RowGrid<T extends { id: number }>(props: Props<T>) {
       {props.foot && <div className={classes.foot}>{props.foot}</div>}
     </div>
   );
+}
+
+/** Whether columns find no room in it: rows are folded then, here and in the style sheets. */
+function useNarrow(grid: RefObject<HTMLElement | null>): boolean {
+  const [narrow, setNarrow] = useState(false);
+  useLayoutEffect(() => {
+    const element = grid.current;
+    if (!element) return;
+    const measure = () => {
+      const width = element.offsetWidth;
+      // Without a width it is not shown.
+      if (width > 0) setNarrow(width < kLeast * Number.parseFloat(getComputedStyle(document.documentElement).fontSize));
+    };
+    measure();
+    const sizes = new ResizeObserver(measure);
+    sizes.observe(element);
+    return () => sizes.disconnect();
+  }, [grid]);
+  return narrow;
 }
 
 interface RowProps {
