@@ -252,8 +252,9 @@ Status Yard::ReleaseDevice(Entry& entry) {
       if (watch_ != nullptr) watch_->LookNow();
       return Conflict(msg::ActDeviceStillBad{.device = entry.device.label});
     }
-    Restore(entry);
   }
+  const bool by_hand = entry.out || entry.hold || entry.foreign_reason;
+  if (entry.out) Restore(entry);
   if (entry.hold) {
     entry.hold.reset();
     journal_.Write(SettingChanged{HoldKey(entry.device.id), ""});
@@ -266,6 +267,12 @@ Status Yard::ReleaseDevice(Entry& entry) {
     entry.foreign_reason.reset();
   }
   Refresh(entry);
+  // What only others can end is not ended by us.
+  if (by_hand) return {};
+  if (entry.elsewhere && entry.elsewhere->instance == settings_.instance)
+    return Conflict(msg::ActDeviceLeftBehind{.device = entry.device.label});
+  if (entry.elsewhere || (entry.gate && entry.gate->shut))
+    return Conflict(msg::ActDeviceElsewhere{.device = entry.device.label});
   return {};
 }
 
@@ -280,6 +287,7 @@ void Yard::EndHolds() {
     }
     if (entry->settling && entry->settling->second <= now_) entry->settling.reset();
     if (entry->settling && watch_ != nullptr) watch_->LookNow();
+    if (entry->gate && entry->gate->again <= now_) entry->gate->shut = false;
     Refresh(*entry);
   }
 }
@@ -335,11 +343,13 @@ DeviceView Yard::View(const Entry& entry) const {
     view.leases.push_back(std::move(lease));
   }
   const bool shared = !entry.leases.empty() && entry.leases.front().lease.mode != ShareMode::kWhole;
+  const bool gate_shut = entry.gate && entry.gate->shut;
   view.state = entry.out               ? (entry.out->why == OutOfService::Why::kLost ? "lost" : "quarantined")
                : entry.unread          ? "unknown"
                : entry.hold            ? "held"
                : !entry.leases.empty() ? (shared ? "shared" : "leased")
                : entry.elsewhere       ? "elsewhere"
+               : gate_shut             ? "elsewhere"
                : entry.foreign_reason  ? "foreign"
                : entry.settling        ? "settling"
                                        : "free";
@@ -352,7 +362,7 @@ DeviceView Yard::View(const Entry& entry) const {
   view.reading = entry.reading;
   view.read_at = entry.read_at;
   view.foreign = entry.foreign;
-  view.elsewhere = entry.elsewhere;
+  if (entry.elsewhere && entry.elsewhere->instance != settings_.instance) view.elsewhere = entry.elsewhere;
   if (view.reading && view.reading->processes) {  // attempts of ours only by name
     for (DeviceProcess& process : *view.reading->processes) {
       if (!IsLive(process.attempt)) process.attempt.reset();
