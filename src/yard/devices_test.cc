@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "msg/receipt.h"
+#include "sched/shares.h"
 #include "testing/yard_harness.h"
 
 namespace ty {
@@ -128,6 +130,25 @@ TEST(Ranks, EachDeviceGetsAProcessUnderTheEnvContract) {
   EXPECT_GE(port, 20000);
   EXPECT_LT(port, 28000);
   EXPECT_NE(Variable(order, "CUDA_VISIBLE_DEVICES").find(','), std::string::npos) << "each sees both";
+}
+
+TEST(Ranks, AReceiptSaysWhatAShareDoesAndDoesNotPromise) {
+  YardHarness yard(YardHarness::Gpus{2});
+  TaskSpec ranks = SpecWith("0.4", "2");
+  ranks.wish.ranks = true;
+  EXPECT_EQ(yard.Submit(ranks)->devices_message,
+            Message(msg::ReceiptRanksTogether{
+                .count = 2, .devices = "GPU0, GPU1", .percent = 40, .memory = MemoryOfPart(400, 24 * kGiB)}));
+  yard.MustSubmit(SpecWith("0.6", "2"));
+  EXPECT_EQ(yard.Submit(ranks)->devices_message.id, "receipt.wants_ranks_together");
+  const SubmitReceipt waits = *yard.Submit(SpecWith("0.5"));
+  EXPECT_EQ(waits.devices_message,
+            Message(msg::ReceiptWantsTogether{.percent = 50, .count = "1", .memory = 12 * kGiB}));
+  TaskSpec turns = SpecWith("0.5:turns:3s");
+  turns.wish.memory = 8 * kGiB;
+  EXPECT_EQ(
+      yard.Submit(turns)->devices_message,
+      Message(msg::ReceiptWantsTurns{.percent = 50, .count = "1", .slice = seconds(3), .memory = 8 * kGiB}));
 }
 
 TEST(Ranks, TwoAttemptsNeverMeetAtOnePort) {

@@ -133,6 +133,9 @@ class Yard {
   std::optional<Decision> WouldStart(TaskId id) const;
   Message DescribeStart(const Task& task, const Decision& decision) const;
   Message DescribeWish(const Task& task) const;
+  Message DescribeDevices(bool ranks, const std::vector<std::string>& ids, const Share& share,
+                          int64_t memory) const;
+  int64_t LeastMemoryOfPart(const Task& task) const;
   SubmitReceipt WriteReceipt(const Task& task, bool own_shell) const;
 
   // queue.cc: where a waiting task stands
