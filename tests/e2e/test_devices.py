@@ -474,14 +474,21 @@ def counting(yard, name, code, share):
     return int(yard("run", "-q", "-n", name, "-g", "1", "--share", share, "sh", "-c", script).out)
 
 
+def turns_of(yard, task, before=None):
+    return [event["kind"] for event in yard.events("attempt.frozen", "attempt.thawed", task=task)
+            if before is None or event["seq"] < before]
+
+
 def test_a_dead_daemon_freezes_nobody_and_turns_go_on_with_the_next(anyones):
     yard = anyones
     yard.up("--devices", "cpu:1")
-    b, c = counting(yard, "b", 3, "0.5:turns:1s"), counting(yard, "c", 4, "0.5:turns:1s")
+    # Long enough that b stays frozen from the look at it to the daemon's death.
+    b, c = counting(yard, "b", 3, "0.5:turns:4s"), counting(yard, "c", 4, "0.5:turns:4s")
     log = yard.await_state(b, "running")["log_path"]
     daemon = yard.pid()
-    until(lambda: not yard.task(b)["frozen"])
-    until(lambda: yard.task(b)["frozen"])  # just now
+    # By its events, for what only the daemon's memory knows dies with it.
+    until(lambda: turns_of(yard, b)[-1:] == ["attempt.thawed"])
+    until(lambda: turns_of(yard, b)[-1:] == ["attempt.frozen"])  # just now
     os.kill(daemon, signal.SIGKILL)
     until(lambda: not alive(daemon))
     size = os.path.getsize(log)
@@ -489,6 +496,7 @@ def test_a_dead_daemon_freezes_nobody_and_turns_go_on_with_the_next(anyones):
     yard("ls")
     assert yard.pid() != daemon
     started = yard.events("daemon.started")[-1]["seq"]
+    assert turns_of(yard, b, before=started)[-1] == "attempt.frozen", "the daemon died while b was frozen"
     for task in (b, c):
         until(lambda: {"attempt.frozen", "attempt.thawed"} <= {
             event["kind"] for event in yard.events("attempt.frozen", "attempt.thawed", task=task)
