@@ -3,11 +3,13 @@ import glob
 import json
 import os
 import shutil
+import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+import uuid
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.path.join(ROOT, "build/release/bin/trainyard")
@@ -232,6 +234,49 @@ def many_queued(bench):
     line("cancel of 100,000 tasks", f"{time.monotonic() - begin:.2f} s", "", "under 2 s")
 
 
+def hanging_driver(bench):
+    """What the API answers while NVML hangs, which a helper process of the yard waits for alone."""
+    library = os.path.join(ROOT, "build/release/impostors/libfake-nvml.so")
+    if not os.path.exists(library):
+        return line("status while NVML hangs", "libfake-nvml.so is not built")
+    cards = os.path.join(bench.folder, "cards")
+
+    def write(*lines):
+        with open(cards + ".new", "w") as file:
+            file.write("\n".join(["driver 550.54.14", "cuda 12.4", *lines, f"card GPU-{uuid.uuid4()}", "pci 0000:01:00.0",
+                                  "memory 10240 0 300"]) + "\n")
+        os.rename(cards + ".new", cards)
+
+    write()
+    bench.ty("down", "--cancel", check=False)
+    shutil.rmtree(bench.home, ignore_errors=True)
+    plain = bench.env
+    bench.env = {**plain, "TRAINYARD_NVML": library, "TRAINYARD_NVML_PIDS": "ours", "FAKE_NVML": cards}
+    try:
+        bench.ty("up", "--listen", "127.0.0.1:0")
+        write("hang nvmlDeviceGetMemoryInfo_v2", "hang nvmlDeviceGetMemoryInfo")
+        while json.loads(bench.ty("devices", "--json"))["probe"]["state"] != "hanging":
+            time.sleep(0.05)
+        taken = times_ms(100, lambda: ask(bench, "/api/v1/status"))
+        hanging = json.loads(bench.ty("devices", "--json"))["probe"]["state"] == "hanging"
+        line("status while NVML hangs, worst of 100", f"{max(taken):.2f} ms, {middle(taken)[0]:.2f} in the middle" +
+             ("" if hanging else " (it came back)"), "", "< 50 ms")
+    finally:
+        bench.ty("down", "--cancel", check=False)
+        bench.env = plain
+
+
+def ask(bench, path):
+    """One answer over the yard's socket, without a client's start."""
+    with socket.socket(socket.AF_UNIX) as peer:
+        peer.connect(os.path.join(bench.home, "sock"))
+        peer.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+        answer = b""
+        while block := peer.recv(65536):
+            answer += block
+    assert answer.startswith(b"HTTP/1.1 200"), answer[:200]
+
+
 def decide(bench):
     program = os.path.join(ROOT, "build/release/bin/sched_bench")
     if not os.path.exists(program):
@@ -264,7 +309,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="trainyard-bench-") as folder:
         bench = Bench(folder)
         try:
-            for figure in (client_start, submit, start_latency, noops, memory, many_queued, decide, page):
+            for figure in (client_start, submit, start_latency, noops, memory, many_queued, hanging_driver, decide, page):
                 if not words or any(word in figure.__name__ for word in words):
                     figure(bench)
         finally:

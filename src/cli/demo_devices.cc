@@ -11,11 +11,13 @@
 #include <boost/json.hpp>
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "base/text.h"
 #include "cli/answer.h"
 #include "msg/cli.h"
 #include "posix/fd.h"
+#include "posix/files.h"
 
 namespace ty {
 
@@ -59,8 +61,18 @@ std::string OutputOf(const char* const* argv, std::chrono::seconds patience) {
   return text;
 }
 
-int64_t GpusThatTorchSees() {
-  const char* const argv[] = {kDemoPython, "-c", "import torch; print(torch.cuda.device_count())", nullptr};
+// Whatever numbers they have: a container may have been given any of the machine's.
+int CardsIn(const std::string& nodes) {
+  int cards = 0;
+  const auto names = ListFolder(nodes);
+  for (const std::string& name : names ? *names : std::vector<std::string>())
+    cards += name.starts_with("nvidia") && ParseInt(std::string_view(name).substr(6)).has_value();
+  return cards;
+}
+
+int64_t GpusThatTorchSees(const std::string& python) {
+  const char* const argv[] = {python.c_str(), "-c", "import torch; print(torch.cuda.device_count())",
+                              nullptr};
   std::string text = OutputOf(argv, kPatience);
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
   return ParseInt(text).value_or(0);
@@ -68,10 +80,9 @@ int64_t GpusThatTorchSees() {
 
 }  // namespace
 
-DemoDevices ChooseDemoDevices() {
-  for (const char* node : {"/dev/nvidia0", "/dev/nvidia1"})
-    if (access(node, F_OK) != 0) return {false, msg::CliDemoOnCpu{}};
-  if (GpusThatTorchSees() < 2) return {false, msg::CliDemoOnCpuTorch{.python = kDemoPython}};
+DemoDevices ChooseDemoDevices(const DemoMachine& machine) {
+  if (CardsIn(machine.nodes) < 2) return {false, msg::CliDemoOnCpu{}};
+  if (GpusThatTorchSees(machine.python) < 2) return {false, msg::CliDemoOnCpuTorch{.python = machine.python}};
   return {true, {}};
 }
 

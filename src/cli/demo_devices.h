@@ -3,6 +3,7 @@
 #pragma once
 
 #include <boost/json/fwd.hpp>
+#include <string>
 
 #include "base/message.h"
 
@@ -17,8 +18,14 @@ struct DemoDevices {
   Message why_not;  // one line about the CPU slots
 };
 
+// Where it is looked.
+struct DemoMachine {
+  std::string nodes = "/dev";  // the folder of the driver's nvidia0, nvidia1, …
+  std::string python = kDemoPython;
+};
+
 // A cheap look at the machine first; PyTorch is asked only where there are two GPUs, and not for ever.
-DemoDevices ChooseDemoDevices();
+DemoDevices ChooseDemoDevices(const DemoMachine& machine = {});
 
 // Whether a yard on two GPUs could give out both now: `devices` as the API gives them.
 bool BothFree(const boost::json::array& devices);

@@ -45,7 +45,7 @@ class LogPrinter {
   void Print(std::string_view bytes);
   void PrintGap(const LogGap& gap);
   LogView NewView() const { return LogView(choice_.follow && caller_.out_is_terminal ? caller_.width : 0); }
-  void EndAttempt();
+  void EndAttempt(const HttpReply& last);
   // After the end of an attempt: whether another one follows.
   Result<bool> NextAttempt();
 
@@ -133,10 +133,14 @@ void LogPrinter::PrintGap(const LogGap& gap) {
   view_ = NewView();  // no line and no escape sequence goes on behind it
 }
 
-void LogPrinter::EndAttempt() {
+void LogPrinter::EndAttempt(const HttpReply& last) {
   if (choice_.take) return;
   if (!choice_.raw) caller_.Print(view_.Finish());
   fflush(stdout);
+  const auto failed = ParseInt(last.Header("x-failed-rank"));
+  if (failed && !choice_.rank && *failed != NumberIn(last, "x-rank"))
+    caller_.Note(
+        msg::CliRankFailed{.rank = *failed, .count = NumberIn(last, "x-ranks"), .task = choice_.task});
 }
 
 Result<bool> LogPrinter::NextAttempt() {
@@ -197,7 +201,7 @@ Status LogPrinter::Run() {
     if (offset_ < end_) continue;
     bool ended = block->Header("x-log-ended") == "true";
     if (!ended && choice_.follow) continue;
-    EndAttempt();
+    EndAttempt(*block);
     if (!choice_.follow || choice_.attempt > 0) return {};
     told_waiting_ = false;
     auto next = NextAttempt();
@@ -221,8 +225,12 @@ void PrintTail(const Caller& caller, Link& link, const json::value& task, bool t
   if (!tail) return;
   const json::array& lines = ItemsAt(*tail, "lines");
   std::string text;
+  const auto rank = IntAt(*tail, "rank");
   if (with_lines && !lines.empty()) {
-    text += caller.Words(msg::CliLastLines{.count = static_cast<int64_t>(lines.size())}) + "\n";
+    const auto count = static_cast<int64_t>(lines.size());
+    text += caller.Words(rank ? Message(msg::CliLastLinesRank{.count = count, .rank = *rank})
+                              : Message(msg::CliLastLines{.count = count})) +
+            "\n";
     for (const json::value& line : lines)
       if (line.is_string()) text += "  " + Printable(std::string(line.get_string())) + "\n";
   }
@@ -258,7 +266,10 @@ int WaitForEnd(Caller& caller, Link& link, const std::string& task, bool show_lo
       caller.Print(json::serialize(*answer) + "\n");
     } else {
       caller.PrintError(EndText(caller, *answer) + "\n");
-      PrintTail(caller, link, *answer, true, !show_log);
+      // The log that was shown is that of rank 0.
+      const auto outcome = OutcomeAt(*answer);
+      const bool unseen = !show_log || (outcome && outcome->failed_rank.value_or(0) != 0);
+      PrintTail(caller, link, *answer, true, unseen);
     }
     return ExitCodeOfTask(*answer);
   }

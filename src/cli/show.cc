@@ -128,6 +128,12 @@ void PrintAttempts(const Caller& caller, const json::value& task, const DeviceLa
   }
   caller.Print("\n" + table.Text(caller.width));
   for (const json::value& attempt : attempts)
+    if (std::string rule = WordsAt(attempt, "rule"); !rule.empty())
+      caller.Print(Wrapped(caller.Words(msg::CliRunRule{.number = IntAt(attempt, "number").value_or(0),
+                                                        .rule = Printable(rule)}),
+                           caller.width, 2) +
+                   "\n");
+  for (const json::value& attempt : attempts)
     if (std::string ends = RankEnds(caller, attempt); !ends.empty())
       caller.Print(Wrapped(caller.Words(msg::CliRankEnds{.number = IntAt(attempt, "number").value_or(0),
                                                          .ends = ends}),

@@ -63,6 +63,7 @@ std::optional<Outcome> OutcomeAt(const json::value& task) {
   outcome.failure = ParseFailureClass(TextAt(*stands, "class")).value_or(FailureClass::kNone);
   if (auto code = IntAt(*stands, "exit_code")) outcome.exit_code = static_cast<int>(*code);
   if (auto number = IntAt(*stands, "signal")) outcome.signal = static_cast<int>(*number);
+  if (auto rank = IntAt(*stands, "failed_rank")) outcome.failed_rank = static_cast<int>(*rank);
   outcome.evidence = TextAt(*stands, "evidence");
   return outcome;
 }

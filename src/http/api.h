@@ -66,10 +66,10 @@ struct FoundAttempt {
   int count = 0;      // attempts so far
   int number = 0;     // 0: not there
   Ulid uid;
-  bool ended = false;      // the attempt
-  int ranks = 0;           // how many; 0: it is one process with one log
-  int failed_rank = 0;     // the one whose end is that of the attempt, as far as that tells
-  int64_t last_event = 0;  // of the Yard, when it was asked
+  bool ended = false;              // the attempt
+  int ranks = 0;                   // how many; 0: it is one process with one log
+  std::optional<int> failed_rank;  // of an ended one: the rank whose end is that of the whole
+  int64_t last_event = 0;          // of the Yard, when it was asked
 };
 
 struct LogSize {

@@ -830,11 +830,12 @@ TEST_F(ApiTest, KnowsNoRankOfAnAttemptOfOneProcess) {
 
 TEST_F(ApiTest, ShowsTheTailOfTheRankThatFailed) {
   Run(7, "");
-  RunRanks(backend_, home_);
+  const std::string folder = RunRanks(backend_, home_);
   EXPECT_EQ(Get("/api/v1/tasks/7/tail").body().at("rank").as_int64(), 0);
   Attempt attempt = *backend_.open[TaskId{7}].attempt;
   attempt.state = AttemptState::kEnded;
-  attempt.outcome = Outcome{.kind = OutcomeKind::kFailed, .exit_code = 3};
+  attempt.outcome = Outcome{.kind = OutcomeKind::kFailed, .exit_code = 3, .failed_rank = 2};
+  attempt.rule = {"retry.not_helpful", {}};
   attempt.ranks = {{.exit_code = {}, .signal = 15}, {}, {.exit_code = 3, .signal = {}}};
   backend_.rows.tasks[TaskId{7}].attempts = {attempt};
   backend_.End(TaskId{7}, *attempt.outcome);
@@ -848,6 +849,12 @@ TEST_F(ApiTest, ShowsTheTailOfTheRankThatFailed) {
   EXPECT_EQ(run.at("processes").as_int64(), 3);
   EXPECT_EQ(run.at("ranks"), json::parse(R"([{"rank":0,"exit_code":null,"signal":15},
     {"rank":1,"exit_code":null,"signal":null},{"rank":2,"exit_code":3,"signal":null}])"));
+  EXPECT_EQ(run.at("outcome").at("failed_rank").as_int64(), 2);
+  EXPECT_EQ(run.at("rule").at("id").as_string(), "retry.not_helpful");
+  EXPECT_EQ(run.at("log_path").as_string(), folder + "/log.2") << "it tells why";
+  const Asked whole = Get("/api/v1/tasks/7/log");
+  EXPECT_EQ(whole.header("X-Rank"), "0");
+  EXPECT_EQ(whole.header("X-Failed-Rank"), "2");
 }
 
 TEST_F(ApiTest, TellsTheShareOfATaskAndWhetherItIsItsTurn) {

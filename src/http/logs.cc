@@ -29,14 +29,6 @@ namespace {
 constexpr Duration kTick = milliseconds(50);
 constexpr size_t kHeadFileLimit = 256 * 1024;
 
-// The rank whose end is that of the whole: the first that failed ended it, the others were stopped for it.
-int FailedRank(const Attempt& attempt) {
-  if (!attempt.outcome) return 0;
-  const RankEnd end{attempt.outcome->exit_code, attempt.outcome->signal};
-  const auto rank = std::find(attempt.ranks.begin(), attempt.ranks.end(), end);
-  return rank == attempt.ranks.end() ? 0 : static_cast<int>(rank - attempt.ranks.begin());
-}
-
 }  // namespace
 
 int StatusOfLog(const Error& error) {
@@ -66,7 +58,7 @@ void Api::FindAttempt(TaskId id, int wanted, std::function<void(Result<FoundAtte
           into.uid = attempt.uid;
           into.ended = attempt.state == AttemptState::kEnded;
           into.ranks = ranks ? attempt.processes : 0;
-          into.failed_rank = FailedRank(attempt);
+          into.failed_rank = attempt.outcome ? attempt.outcome->failed_rank : std::nullopt;
         };
         if (view) {
           found.count = view->task.attempts;
@@ -191,6 +183,8 @@ class LogFollower : public std::enable_shared_from_this<LogFollower> {
     if (found_.number != 0 && found_.ranks > 0) {
       response.headers.emplace_back("X-Rank", std::to_string(Rank()));
       response.headers.emplace_back("X-Ranks", std::to_string(found_.ranks));
+      if (found_.failed_rank)
+        response.headers.emplace_back("X-Failed-Rank", std::to_string(*found_.failed_rank));
     }
     response.headers.emplace_back("X-Log-Offset", std::to_string(begin));
     response.headers.emplace_back("X-Log-Size", std::to_string(size_));
@@ -286,7 +280,7 @@ void Api::GetTail(CallPtr call) {
   if (query.error()) return call->Refuse(*query.error());
   WithAttempt(call, [this, call, named](const FoundAttempt& found, const std::string&) {
     if (Status there = CheckRank(found, named); !there) return call->Refuse(there.error());
-    const int rank = named == kNoRank ? found.failed_rank : named;
+    const int rank = named == kNoRank ? found.failed_rank.value_or(0) : named;
     LogTail tail;
     if (found.number != 0) {
       const std::string path = LogPath(found, rank, settings_.home);

@@ -54,9 +54,11 @@ json::value RenderProgress(const std::optional<Progress>& progress) {
                       {"phase", Text(progress->phase)}};
 }
 
+// With ranks that of the one which failed: it tells why.
 std::string LogOf(const Attempt& attempt, bool ranks, const std::string& home) {
   const AttemptPaths paths{StatePaths{home}.Attempt(attempt.uid)};
-  return ranks ? paths.Log(0) : paths.Log();
+  const std::optional<int> failed = attempt.outcome ? attempt.outcome->failed_rank : std::nullopt;
+  return ranks ? paths.Log(failed.value_or(0)) : paths.Log();
 }
 
 json::object RenderAttempt(const Attempt& attempt, bool ranks, const std::string& home, Language language) {
@@ -74,6 +76,7 @@ json::object RenderAttempt(const Attempt& attempt, bool ranks, const std::string
           {"started_at", TimeOrNull(attempt.started)},
           {"ended_at", TimeOrNull(attempt.ended)},
           {"outcome", RenderOutcome(attempt.outcome, language)},
+          {"rule", RenderMessage(attempt.rule, language)},
           {"processes", attempt.processes},
           {"ranks", std::move(ends)},
           {"log_path", Text(LogOf(attempt, ranks, home))}};
@@ -219,6 +222,7 @@ json::value RenderOutcome(const std::optional<Outcome>& outcome, Language langua
                       {"class", Name(outcome->failure)},
                       {"exit_code", OrNull(outcome->exit_code)},
                       {"signal", OrNull(outcome->signal)},
+                      {"failed_rank", OrNull(outcome->failed_rank)},
                       {"reason", RenderMessage(outcome->reason, language)},
                       {"evidence", Text(outcome->evidence)}};
 }

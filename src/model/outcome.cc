@@ -155,12 +155,14 @@ Result<Message> ParseMessage(const json::value& value) {
 json::value ToJson(const Outcome& outcome) {
   json::value failure;  // null for none
   if (outcome.failure != FailureClass::kNone) failure = Name(outcome.failure);
-  return json::object{{"kind", Name(outcome.kind)},
+  json::object object{{"kind", Name(outcome.kind)},
                       {"class", std::move(failure)},
                       {"exit_code", NumberToJson(outcome.exit_code)},
                       {"signal", NumberToJson(outcome.signal)},
                       {"reason", ToJson(outcome.reason)},
                       {"evidence", TextToJson(outcome.evidence)}};
+  if (outcome.failed_rank) object["failed_rank"] = *outcome.failed_rank;
+  return object;
 }
 
 Result<Outcome> ParseOutcome(const json::value& value) {
@@ -173,7 +175,8 @@ Result<Outcome> ParseOutcome(const json::value& value) {
   std::optional<FailureClass> known_class = ParseFailureClass(*failure);
   Outcome outcome;
   if (!known_kind || !known_class || !ReadNumber(*object, "exit_code", outcome.exit_code) ||
-      !ReadNumber(*object, "signal", outcome.signal))
+      !ReadNumber(*object, "signal", outcome.signal) ||
+      !ReadNumber(*object, "failed_rank", outcome.failed_rank))
     return Damaged("outcome");
   const json::value* reason = Member(*object, "reason");
   Result<Message> message = reason ? ParseMessage(*reason) : Message{};

@@ -38,8 +38,9 @@ struct Outcome {
   FailureClass failure = FailureClass::kNone;
   std::optional<int> exit_code;  // absent when a signal ended it, or nothing ran
   std::optional<int> signal;
-  Message reason;        // why, for people
-  std::string evidence;  // the line of the log that shows it, or empty
+  Message reason;                  // why, for people
+  std::string evidence;            // the line of the log that shows it, or empty
+  std::optional<int> failed_rank;  // of ranks, the one that failed first by itself: its end is that of all
   bool operator==(const Outcome&) const = default;
 };
 

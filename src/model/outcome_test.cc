@@ -32,7 +32,9 @@ TEST(Outcome, HasTheShapeOfTheContract) {
 
 TEST(Outcome, SurvivesJsonAndBack) {
   Outcome killed{OutcomeKind::kLost, FailureClass::kKilledFromOutside, std::nullopt, 9, {}, ""};
-  for (const Outcome& outcome : {Outcome{}, Failed(), killed}) {
+  Outcome of_ranks = Failed();
+  of_ranks.failed_rank = 1;
+  for (const Outcome& outcome : {Outcome{}, Failed(), killed, of_ranks}) {
     Result<Outcome> back = ParseOutcome(json::parse(json::serialize(ToJson(outcome))));
     ASSERT_TRUE(back);
     EXPECT_EQ(*back, outcome);

@@ -66,6 +66,7 @@ struct Attempt {
   Time created;
   std::optional<Time> started, ended;
   std::optional<Outcome> outcome;
+  Message rule;  // by which it was tried again after this one, or was not; empty when there was no question
   std::optional<Message> stop_reason;               // why we asked it to stop; set before the shim is told
   OutcomeKind stop_kind = OutcomeKind::kCancelled;  // what it ends as if that stop ends it
   std::vector<std::string> changed_code;  // files that differ from what was submitted, seen at launch

@@ -8,10 +8,12 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <sstream>
 
 #include "base/log.h"
 #include "base/text.h"
@@ -25,6 +27,7 @@ namespace {
 
 constexpr size_t kNoteLimit = 4096;
 constexpr size_t kNameLimit = 200;
+constexpr size_t kLocksLimit = 1 << 20;
 constexpr int kTries = 3;  // when a file is replaced while we look at it
 
 // A name of a file, whatever the driver or another program calls the device.
@@ -181,6 +184,24 @@ HostHolder FindHolder(int folder, const std::string& device, const std::string& 
   return newest;
 }
 
+// Processes that took a lock on the file, from the kernel's list, as
+//   7: FLOCK  ADVISORY  WRITE 3817 00:2b:91 0 EOF
+// Those that wait for it, marked "->", do not have it.
+std::vector<int> FlockersOf(const std::string& locks, const struct stat& file) {
+  std::vector<int> pids;
+  std::istringstream lines(locks);
+  for (std::string line; std::getline(lines, line);) {
+    int pid = 0;
+    unsigned major_id = 0, minor_id = 0;
+    unsigned long inode = 0;
+    if (::sscanf(line.c_str(), "%*d: FLOCK %*s %*s %d %x:%x:%lu", &pid, &major_id, &minor_id, &inode) != 4)
+      continue;
+    if (pid > 0 && inode == file.st_ino && major_id == major(file.st_dev) && minor_id == minor(file.st_dev))
+      pids.push_back(pid);
+  }
+  return pids;
+}
+
 void WriteNote(int folder, const std::string& file, const HostNote& note) {
   const boost::json::object text = {{"task", note.task.value},
                                     {"name", note.task_name.substr(0, kNameLimit)},
@@ -232,9 +253,33 @@ class FlockLeases final : public HostLeases {
     return claim;
   }
 
-  void Leave(const std::string& device) override {
+  bool Leave(const std::string& device) override {
     const UniqueFd folder = OpenFolderOfHost(named_);
-    if (folder) ::unlinkat(folder.get(), (NotePrefix(device) + instance_).c_str(), 0);
+    if (!folder) return true;
+    const std::string name = FileName(device);
+    const LockedFile gate = OpenAndLock(folder.get(), name + ".gate", LOCK_EX, false);
+    if (gate.state == Lock::kTaken) return false;
+    const LockedFile file = OpenAndLock(folder.get(), name, LOCK_EX, false);
+    if (file.state == Lock::kTaken) return false;
+    ::unlinkat(folder.get(), (NotePrefix(device) + instance_).c_str(), 0);
+    return true;
+  }
+
+  // Whoever made the file need not be who has it locked, so the kernel is asked.
+  HostHolder WhoHasGate(const std::string& device) override {
+    HostHolder holder;
+    const UniqueFd folder = OpenFolderOfHost(named_);
+    struct stat gate;
+    if (!folder ||
+        ::fstatat(folder.get(), (FileName(device) + ".gate").c_str(), &gate, AT_SYMLINK_NOFOLLOW) != 0)
+      return holder;
+    const auto locks = ReadFile("/proc/locks", kLocksLimit);
+    struct stat process;
+    for (const int pid : locks ? FlockersOf(*locks, gate) : std::vector<int>()) {
+      if (::stat(("/proc/" + std::to_string(pid)).c_str(), &process) == 0)
+        holder.user = UserNameAtHand(process.st_uid);
+    }
+    return holder;
   }
 
  private:

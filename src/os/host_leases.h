@@ -34,8 +34,11 @@ class HostLeases {
   virtual ~HostLeases() = default;
   // `shared`: for a share; `ours`: this yard has leases on the device already.
   virtual HostClaim Claim(const std::string& device, bool shared, bool ours, const HostNote& note) = 0;
-  // The last lease of this yard on it ended: our note goes.
-  virtual void Leave(const std::string& device) = 0;
+  // The last lease of this yard on it ended: our note goes, unless what is left of an attempt still has the
+  // lock: then the note stays and says whose it is. Whether it is gone.
+  virtual bool Leave(const std::string& device) = 0;
+  // Who has had its gate for longer than anybody decides; a user only, and empty when that cannot be seen.
+  virtual HostHolder WhoHasGate(const std::string& device) = 0;
 };
 
 // `folder` empty: /run/lock/trainyard where /run/lock is 1777, else /dev/shm/trainyard.

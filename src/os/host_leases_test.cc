@@ -109,6 +109,32 @@ TEST_F(Leases, WhatIsLeftOfAnEarlierAttemptIsNamedAsOurs) {
   EXPECT_EQ(Holder("ann")->instance, "ann");
 }
 
+TEST_F(Leases, WhoLeavesWhatIsStillHeldKeepsTheNoteUntilItIsFree) {
+  auto ann = Yard("ann"), bob = Yard("bob");
+  HostClaim left_behind = Whole(*ann, 12);
+  EXPECT_FALSE(ann->Leave(kGpu));
+  ASSERT_TRUE(Holder("ann"));
+  EXPECT_EQ(Holder("ann")->instance, "ann");
+  EXPECT_EQ(Whole(*bob).holder->task, 12);
+  left_behind = {};
+  EXPECT_TRUE(ann->Leave(kGpu));
+  EXPECT_FALSE(Exists(Path(kGpu + ".by.ann")));
+}
+
+TEST_F(Leases, WhoKeepsTheGateIsNamedByTheKernelAndNotByWhoMadeTheFile) {
+  auto ann = Yard("ann");
+  EXPECT_EQ(ann->WhoHasGate(kGpu).user, "") << "there is none";
+  Whole(*ann);
+  EXPECT_EQ(ann->WhoHasGate(kGpu).user, "") << "nobody has it";
+  const UniqueFd gate(open(Path(kGpu + ".gate").c_str(), O_RDONLY));
+  ASSERT_EQ(flock(gate.get(), LOCK_EX | LOCK_NB), 0);
+  if (geteuid() == 0) {
+    ASSERT_EQ(chown(Path(kGpu + ".gate").c_str(), 65534, 65534), 0);
+  }
+  EXPECT_EQ(ann->WhoHasGate(kGpu).user, UserNameOf(geteuid()));
+  EXPECT_TRUE(Whole(*ann).again);
+}
+
 TEST_F(Leases, SharesOfOneYardGoTogetherAndKeepOthersOut) {
   auto ann = Yard("ann"), bob = Yard("bob");
   HostClaim first = ann->Claim(kGpu, true, false, Note(1, "b"));
@@ -153,7 +179,7 @@ TEST_F(Leases, TheNewestNoteSaysWhoHasIt) {
 
 TEST_F(Leases, FolderAndFilesAreOpenToAllWhateverTheUmask) {
   auto ann = Yard("ann");
-  const HostClaim got = Whole(*ann);
+  HostClaim got = Whole(*ann);
   struct stat info;
   ASSERT_EQ(stat(folder_.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 07777, 01777u);
@@ -162,9 +188,10 @@ TEST_F(Leases, FolderAndFilesAreOpenToAllWhateverTheUmask) {
     EXPECT_EQ(info.st_mode & 07777, 0644u) << file;
   }
   EXPECT_EQ(ListFolder(folder_)->size(), 3u) << "nothing half made is left";
+  EXPECT_TRUE(fcntl(got.lock->get(), F_GETFD) & FD_CLOEXEC) << "nobody inherits it by accident";
+  got = {};
   ann->Leave(kGpu);
   EXPECT_FALSE(Exists(Path(kGpu + ".by.ann")));
-  EXPECT_TRUE(fcntl(got.lock->get(), F_GETFD) & FD_CLOEXEC) << "nobody inherits it by accident";
 }
 
 TEST_F(Leases, AFolderThatOnlyPretendsToBeSharedIsNotUsed) {

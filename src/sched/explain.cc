@@ -19,11 +19,11 @@ std::string NameOf(const View& view, TaskId id) {
   return view.name ? view.name(id) : std::to_string(id.value);
 }
 
-std::string Names(const View& view, const std::vector<TaskId>& tasks) {
+std::string Listed(const std::vector<std::string>& names) {
   std::string text;
-  for (size_t i = 0; i < tasks.size() && i < kNamesShown; ++i) {
+  for (size_t i = 0; i < names.size() && i < kNamesShown; ++i) {
     if (i > 0) text += ", ";
-    std::string name = NameOf(view, tasks[i]);
+    std::string name = names[i];
     if (name.size() > kLongestName) {
       size_t end = kLongestName - 1;
       while ((static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) --end;  // within a letter
@@ -31,8 +31,14 @@ std::string Names(const View& view, const std::vector<TaskId>& tasks) {
     }
     text += name;
   }
-  if (tasks.size() > kNamesShown) text += ", … +" + std::to_string(tasks.size() - kNamesShown);
+  if (names.size() > kNamesShown) text += ", … +" + std::to_string(names.size() - kNamesShown);
   return text;
+}
+
+std::string Names(const View& view, const std::vector<TaskId>& tasks) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < tasks.size() && i <= kNamesShown; ++i) names.push_back(NameOf(view, tasks[i]));
+  return Listed(names);
 }
 
 Message WaitsFor(const View& view, const std::vector<OpenDependency>& open) {
@@ -109,7 +115,9 @@ struct Obstacles {
   int whole = 0, mode = 0, room = 0, memory = 0;  // why a part does not fit
   int64_t part = 0;                               // bytes it is, where memory is what keeps it out
   std::vector<TaskId> tenants;                    // on what does not fit, in the order of the devices
-  const DeviceRow* trouble = nullptr;             // the first that is not usable and says why
+  std::vector<std::string> out_names;             // labels of those not usable
+  const DeviceRow* trouble = nullptr;             // one that is not usable and says why: the first back, else
+                                                  // the first of all
 };
 
 Obstacles ObstaclesTo(const View& view, const Need& need) {
@@ -121,7 +129,9 @@ Obstacles ObstaclesTo(const View& view, const Need& need) {
     if (!device.usable) {
       ++found.out;
       found.to_come += !device.for_good;
-      if (device.trouble && found.trouble == nullptr) found.trouble = &device;
+      found.out_names.push_back(device.label);
+      const bool sooner = found.trouble != nullptr && device.soon && !found.trouble->soon;
+      if (device.trouble && (found.trouble == nullptr || sooner)) found.trouble = &device;
       continue;
     }
     if (need.exclusive && !device.bare) {
@@ -188,8 +198,14 @@ Message NeedsWhole(const View& view, const Need& need, int free, int64_t ahead, 
     if constexpr (requires { message.memory; }) message.memory = need.memory;
     if constexpr (requires { message.asked; }) message.asked = Asked(need);
     if constexpr (requires { message.ahead; }) message.ahead = ahead;
+    if constexpr (requires { message.out; }) message.out = Listed(found.out_names);
     return message;
   };
+  if (found.out > 0) {
+    if (!AnyGpu(view.devices)) return fill(msg::WhySlotsSomeOut{});
+    if (need.exclusive) return fill(msg::WhyGpusAskedSomeOut{});
+    return need.memory > 0 ? fill(msg::WhyGpusMemorySomeOut{}) : fill(msg::WhyGpusSomeOut{});
+  }
   if (!AnyGpu(view.devices)) return ahead == 0 ? fill(msg::WhySlots{}) : fill(msg::WhySlotsBehind{});
   if (need.exclusive) return ahead == 0 ? fill(msg::WhyGpusAsked{}) : fill(msg::WhyGpusAskedBehind{});
   if (need.memory > 0) return ahead == 0 ? fill(msg::WhyGpusMemory{}) : fill(msg::WhyGpusMemoryBehind{});
@@ -208,8 +224,10 @@ Message NeedsPart(const View& view, const Need& need, const Share& share, int fr
     if constexpr (requires { message.whole; }) message.whole = found.whole;
     if constexpr (requires { message.other; }) message.other = found.mode;
     if constexpr (requires { message.memory; }) message.memory = found.part;
+    if constexpr (requires { message.out; }) message.out = Listed(found.out_names);
     return message;
   };
+  if (found.out > 0) return fill(msg::WhyShareSomeOut{}, found.room + found.memory);
   const int all = found.whole + found.mode + found.room + found.memory;
   if (all == found.room) return fill(msg::WhyShareRoom{}, all);
   if (all == found.memory) return fill(msg::WhyShareMemory{}, all);
@@ -241,8 +259,10 @@ Message NeedsDevices(const View& view, const ReadyTask& task, const Need& need, 
     return msg::WhyNext{};
   }
   const Obstacles found = ObstaclesTo(view, need);
-  // Nothing but their being out of use keeps enough devices from it: that is the reason.
-  if (found.out > 0 && Room(view, /*as_if_usable=*/true).Fitting(need) >= want)
+  // Nothing but their being out of use keeps enough devices from it: that is the reason, unless it starts as
+  // well when tasks end. What is back in a moment comes before any end.
+  const bool tasks_free_enough = want <= found.usable && !(found.trouble != nullptr && found.trouble->soon);
+  if (found.out > 0 && !tasks_free_enough && Room(view, /*as_if_usable=*/true).Fitting(need) >= want)
     return found.trouble != nullptr ? *found.trouble->trouble : TooFew(view, need, found);
   if (want > found.usable + found.to_come) return TooFew(view, need, found);
   const int64_t ahead = view.ready.CountAhead(place);

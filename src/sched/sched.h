@@ -38,6 +38,7 @@ struct DeviceRow {
   // service, held, used from outside, another yard's.
   bool usable = true;
   bool for_good = false;  // not usable, and only a person can change that: it does not count as to come
+  bool soon = false;      // not usable, and back by itself within moments
   bool bare = true;       // nobody else is on it, not even a desktop: what `exclusive` asks for
   std::optional<Message> trouble;
   std::vector<Tenant> tenants;

@@ -430,15 +430,45 @@ TEST(Unusable, ItsTroubleIsTheReasonWhenNothingElseIsInTheWay) {
   Scenario yard("3xh200 80G", "a: 1 gpu, running", "wide: 2 gpu", "wider: 3 gpu", "big: 2 gpu, 80G");
   yard.Trouble("GPU1", "device.foreign", false);
   EXPECT_EQ(yard.Starts(), "");
-  EXPECT_EQ(yard.Why("wide"), "device.foreign()");
-  EXPECT_EQ(yard.Why("big"), "device.foreign()");
+  EXPECT_EQ(yard.Why("wide"),
+            "why.gpus_some_out(missing=1, ahead=0, want=2, free=1, held=1, holders=1, names=1 (a), out=GPU1)")
+      << "it starts when a ends, whatever becomes of the card";
+  EXPECT_EQ(yard.Explained("big").id, "why.gpus_memory_some_out");
   EXPECT_EQ(yard.Why("wider"),
-            "why.gpus_behind(missing=2, ahead=1, want=3, free=1, held=1, holders=1, names=1 (a))")
+            "why.gpus_some_out(missing=2, ahead=1, want=3, free=1, held=1, holders=1, names=1 (a), out=GPU1)")
       << "it waits for a as well, and the card comes back by itself";
   yard.Trouble("GPU1", "device.quarantined", true);
   EXPECT_EQ(yard.Why("wider"), "why.devices_out(want=3, usable=2, all=3)");
   yard.Finish("a");
   EXPECT_EQ(yard.Why("wider"), "device.quarantined()");
+}
+
+TEST(Unusable, ABrokenCardIsNotTheReasonOfWhoWaitsForAnothersHolder) {
+  Scenario yard("2xh200", "h1: 1 gpu, running", "h2: 1 gpu", "part: share 0.5", "alone: 1 gpu, exclusive");
+  yard.Trouble("GPU1", "device.lost", true);
+  EXPECT_EQ(yard.Starts(), "");
+  EXPECT_EQ(
+      yard.Why("h2"),
+      "why.gpus_some_out(missing=1, ahead=0, want=1, free=0, held=1, holders=1, names=1 (h1), out=GPU1)");
+  EXPECT_EQ(yard.Why("part"),
+            "why.share_some_out(ahead=1, share=0.5, want=1, free=0, whole=1, other=0, blocked=0, "
+            "names=1 (h1), out=GPU1)");
+  EXPECT_EQ(yard.Explained("alone").id, "why.gpus_asked_some_out");
+  yard.Finish("h1");
+  EXPECT_EQ(yard.Starts(), "h2") << "by itself, as it was said";
+}
+
+TEST(Unusable, NorIsAHeldSlot) {
+  Scenario yard("2xcpu", "h1: 1 gpu, running", "h2: 1 gpu");
+  yard.Trouble("cpu:1", "device.held", false);
+  EXPECT_EQ(yard.Explained("h2").id, "why.slots_some_out");
+}
+
+TEST(Unusable, WhatIsBackInAMomentIsSaidBeforeAnyEnd) {
+  Scenario yard("3xh200", "h1: 1 gpu, running", "h2: 1 gpu");
+  yard.Trouble("GPU1", "device.lost", true);
+  yard.Trouble("GPU2", "device.settling", false, /*soon=*/true);
+  EXPECT_EQ(yard.Why("h2"), "device.settling()");
 }
 
 TEST(Unusable, NothingIsKeptForATaskThatNeedsIt) {

@@ -174,7 +174,7 @@ Status ToWish(std::string_view text, Task& task) {
 
 std::string FromSeen(const Attempt& attempt) {
   if (!attempt.progress && attempt.metrics.empty() && attempt.changed_code.empty() &&
-      attempt.processes == 1 && attempt.ranks.empty())
+      attempt.processes == 1 && attempt.ranks.empty() && attempt.rule.empty())
     return {};
   boost::json::object seen;
   if (const auto& progress = attempt.progress) {
@@ -200,6 +200,7 @@ std::string FromSeen(const Attempt& attempt) {
     ranks.push_back(std::move(end));
   }
   if (!ranks.empty()) seen["ranks"] = std::move(ranks);
+  if (!attempt.rule.empty()) seen["rule"] = ToJson(attempt.rule);
   return boost::json::serialize(seen);
 }
 
@@ -247,6 +248,9 @@ Status ToSeen(std::string_view text, Attempt& attempt) {
       const bool told = end != nullptr && end->size() == 2;
       attempt.ranks.push_back(told ? RankEnd{whole(&(*end)[0]), whole(&(*end)[1])} : RankEnd{});
     }
+  }
+  if (const boost::json::value* rule = seen->if_contains("rule")) {
+    if (Result<Message> message = ParseMessage(*rule)) attempt.rule = std::move(*message);
   }
   return {};
 }

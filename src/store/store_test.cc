@@ -139,6 +139,7 @@ TEST_P(Stores, GiveBackTheRanksOfAnAttemptAlone) {
   starting.processes = 64;
   Attempt over = StartingAttempt(1, 2);
   over.ranks = {{.exit_code = 1, .signal = {}}};
+  over.rule = {"retry.used_up", {{"most", int64_t{1}}}};
   ASSERT_TRUE(
       desk_.Commit(TaskAdded{WaitingTask(1), PlainSpec()}, AttemptAdded{starting}, AttemptAdded{over}));
   EXPECT_TRUE(desk_.Find(1).attempts.at(0) == starting);

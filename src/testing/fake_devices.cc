@@ -15,10 +15,18 @@ Device FakeGpu(int index, int64_t memory) {
   return device;
 }
 
+bool FakeHost::Leave(const std::string& device) {
+  if (left_behind) return false;
+  left.push_back(device);
+  return true;
+}
+
 HostClaim FakeHost::Claim(const std::string& device, bool, bool, const HostNote&) {
   HostClaim claim;
   if (again > 0) {
     again--;
+    claim.again = true;
+  } else if (gates.count(device) != 0) {
     claim.again = true;
   } else if (auto other = others.find(device); other != others.end()) {
     claim.holder = other->second;

@@ -27,10 +27,13 @@ class FakeWatch final : public DeviceWatch {
 class FakeHost final : public HostLeases {
  public:
   HostClaim Claim(const std::string& device, bool shared, bool ours, const HostNote& note) override;
-  void Leave(const std::string& device) override { left.push_back(device); }
+  bool Leave(const std::string& device) override;
+  HostHolder WhoHasGate(const std::string& device) override { return gates[device]; }
 
   std::map<std::string, HostHolder> others;
-  int again = 0;  // so many claims find the gate busy
+  int again = 0;                            // so many claims find the gate busy
+  std::map<std::string, HostHolder> gates;  // these do, always
+  bool left_behind = false;                 // something of ours still has what we leave
   std::vector<std::string> claimed, left;
 };
 

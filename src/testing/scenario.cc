@@ -292,10 +292,11 @@ void Scenario::Mend(std::string_view device) {
   row.trouble.reset();
 }
 
-void Scenario::Trouble(std::string_view device, std::string_view message, bool for_good) {
+void Scenario::Trouble(std::string_view device, std::string_view message, bool for_good, bool soon) {
   DeviceRow& row = Device(device);
   row.usable = false;
   row.for_good = for_good;
+  row.soon = soon;
   row.trouble = Message{std::string(message), {}};
 }
 

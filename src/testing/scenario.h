@@ -41,8 +41,9 @@ class Scenario {
   void Pause(bool paused) { paused_ = paused; }
   void Break(std::string_view device);  // out of service, and nobody says why
   void Mend(std::string_view device);
-  // Not to be given out, with a message of this id for the reason: until a person acts, or for a while.
-  void Trouble(std::string_view device, std::string_view message, bool for_good);
+  // Not to be given out, with a message of this id for the reason: until a person acts, for a while, or for a
+  // moment.
+  void Trouble(std::string_view device, std::string_view message, bool for_good, bool soon = false);
   void PutDesktopOn(std::string_view device);
 
   // "why.slots(want=2, free=1, …)": a message with its arguments.

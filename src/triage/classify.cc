@@ -31,6 +31,7 @@ Outcome Failed(const Evidence& evidence, FailureClass failure, Message reason, s
   outcome.failure = failure;
   outcome.signal = evidence.signal;
   if (!evidence.signal) outcome.exit_code = evidence.exit_code;
+  outcome.failed_rank = evidence.failed_rank;
   outcome.reason = std::move(reason);
   outcome.evidence = std::move(line);
   return outcome;
@@ -124,6 +125,12 @@ Message WhatToDo(FailureClass failure, int code) {
   }
 }
 
+// What the driver said of the device, where the program has said nothing.
+Outcome FaultOfDevice(const Evidence& evidence) {
+  return Failed(evidence, FailureClass::kCudaFault,
+                msg::OutcomeXid{.xid = evidence.xid->number, .device = evidence.xid->device});
+}
+
 Outcome EndedBySignal(const Evidence& evidence) {
   const int signal = *evidence.signal;
   if (signal == SIGKILL && evidence.oom_kills > 0) {
@@ -147,6 +154,7 @@ Outcome EndedBySignal(const Evidence& evidence) {
     case FailureClass::kDataLoading:
       return Failed(evidence, shown.failure, WhatToDo(shown.failure, 0), std::move(shown.line));
     default:
+      if (evidence.xid && shown.line.empty()) return FaultOfDevice(evidence);
       return Failed(evidence, FailureClass::kScript,
                     msg::OutcomeCrashed{.number = signal, .name = Named(signal)}, std::move(shown.line));
   }
@@ -171,12 +179,16 @@ Outcome EndedWithCode(const Evidence& evidence) {
   if (code == 128 + SIGKILL) return Failed(evidence, FailureClass::kKilledFromOutside, msg::OutcomeExit137{});
   if (code > 128 && code <= 128 + SIGSYS) {
     const int signal = code - 128;
+    if (evidence.xid && IsCrash(signal)) return FaultOfDevice(evidence);
     return Failed(evidence, IsCrash(signal) ? FailureClass::kScript : FailureClass::kKilledFromOutside,
                   msg::OutcomeExitSignal{.code = code, .number = signal, .name = Named(signal)});
   }
   if (code == 127)
     return Failed(evidence, FailureClass::kFileMissing, msg::OutcomeCommandNotFound{.code = code});
-  return Failed(evidence, FailureClass::kScript, msg::OutcomeExitCode{.code = code});
+  if (evidence.xid) return FaultOfDevice(evidence);
+  Message reason = msg::OutcomeExitCode{.code = code};
+  if (evidence.failed_rank) reason = msg::OutcomeRankExitCode{.rank = *evidence.failed_rank, .code = code};
+  return Failed(evidence, FailureClass::kScript, std::move(reason));
 }
 
 }  // namespace
@@ -196,7 +208,8 @@ Outcome Classify(const Evidence& evidence) {
   if (evidence.end != Evidence::End::kExited) {
     outcome.kind = OutcomeKind::kLost;
     outcome.reason = evidence.end == Evidence::End::kLostReboot ? Message(msg::OutcomeLostReboot{})
-                                                                : Message(msg::OutcomeLostShim{});
+                     : evidence.sees_all                        ? Message(msg::OutcomeLostShim{})
+                                                                : Message(msg::OutcomeLostShimSeen{});
     return outcome;
   }
   if (evidence.hit_time_limit) {

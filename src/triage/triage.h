@@ -30,6 +30,14 @@ struct Evidence {
   int oom_kills_nearby = 0;         // in the memory cgroup it shared with others, where only that is counted
   std::string exception;            // last line of the last traceback
   std::vector<std::string> errors;  // other telling lines, newest first
+  // A fault the driver reported of a device of its while it ran, where the log says nothing better.
+  struct Xid {
+    int64_t number = 0;
+    std::string device;  // "GPU0"
+  };
+  std::optional<Xid> xid;
+  std::optional<int> failed_rank;  // of ranks, the one whose end this is
+  bool sees_all = true;            // kLost: nothing of it can have been missed, whatever it did to hide
 };
 Outcome Classify(const Evidence& evidence);
 

@@ -6,6 +6,8 @@
 #include <csignal>
 #include <ostream>
 
+#include "msg/outcome.h"
+
 namespace ty {
 namespace {
 
@@ -203,6 +205,44 @@ TEST(Classify, PlainCodesAreTheScriptsOwn) {
   EXPECT_EQ(ClassOf(Exit(7)) + " " + ReasonOf(Exit(7)), "script outcome.exit_code");
   EXPECT_EQ(ReasonOf(Exit(127)), "outcome.command_not_found");
   EXPECT_EQ(ClassOf(Exit(2)), "script");
+}
+
+TEST(Classify, WhatTheDriverSawExplainsAnEndTheProgramSaysNothingOf) {
+  auto with_xid = [](Evidence evidence) {
+    evidence.xid = Evidence::Xid{31, "GPU0"};
+    return evidence;
+  };
+  const Outcome outcome = Classify(with_xid(Exit(1)));
+  EXPECT_EQ(outcome.failure, FailureClass::kCudaFault);
+  EXPECT_EQ(outcome.reason, Message(msg::OutcomeXid{.xid = 31, .device = "GPU0"}));
+  EXPECT_EQ(ClassOf(with_xid(Signal(SIGSEGV))), "cuda_fault");
+  EXPECT_EQ(ClassOf(with_xid(Exit(134))), "cuda_fault") << "a shell tells of an abort";
+  EXPECT_EQ(ClassOf(with_xid(Exit(0))), "");
+  EXPECT_EQ(ClassOf(with_xid(Raised("ValueError: no such label"))), "script") << "the log has the first word";
+  EXPECT_EQ(ClassOf(with_xid(Raised("torch.cuda.OutOfMemoryError: CUDA out of memory."))), "device_oom");
+  EXPECT_EQ(ClassOf(with_xid(Signal(SIGKILL))), "killed_from_outside");
+  EXPECT_EQ(ReasonOf(with_xid(Exit(143))), "outcome.exit_signal");
+  EXPECT_EQ(ReasonOf(with_xid(Exit(127))), "outcome.command_not_found");
+}
+
+TEST(Classify, OfRanksTheOneThatFailedFirstIsNamed) {
+  Evidence evidence = Exit(3);
+  evidence.failed_rank = 1;
+  const Outcome outcome = Classify(evidence);
+  EXPECT_EQ(outcome.failed_rank, 1);
+  EXPECT_EQ(outcome.reason, Message(msg::OutcomeRankExitCode{.rank = 1, .code = 3}));
+  evidence.exception = "KeyError: 'label'";
+  EXPECT_EQ(Classify(evidence).failed_rank, 1);
+  EXPECT_EQ(ReasonOf(evidence), "outcome.script_exception");
+  EXPECT_FALSE(Classify(Exit(3)).failed_rank);
+}
+
+TEST(Classify, ALossPromisesNoMoreThanCouldBeSeen) {
+  Evidence evidence;
+  evidence.end = Evidence::End::kLostShim;
+  EXPECT_EQ(ReasonOf(evidence), "outcome.lost_shim");
+  evidence.sees_all = false;
+  EXPECT_EQ(ReasonOf(evidence), "outcome.lost_shim_seen");
 }
 
 TEST(Classify, AMemoryKillOfAChildIsSaid) {

@@ -259,8 +259,9 @@ Status Yard::ReleaseDevice(Entry& entry) {
       if (counts) return Conflict(msg::ActDeviceStillEcc{.device = label});
       return Conflict(msg::ActDeviceStillBad{.device = label});
     }
-    Restore(entry);
   }
+  const bool by_hand = entry.out || entry.hold || entry.foreign_reason;
+  if (entry.out) Restore(entry);
   if (entry.hold) {
     entry.hold.reset();
     journal_.Write(SettingChanged{HoldKey(entry.device.id), ""});
@@ -273,6 +274,12 @@ Status Yard::ReleaseDevice(Entry& entry) {
     entry.foreign_reason.reset();
   }
   Refresh(entry);
+  // What only others can end is not ended by us.
+  if (by_hand) return {};
+  if (entry.elsewhere && entry.elsewhere->instance == settings_.instance)
+    return Conflict(msg::ActDeviceLeftBehind{.device = entry.device.label});
+  if (entry.elsewhere || (entry.gate && entry.gate->shut))
+    return Conflict(msg::ActDeviceElsewhere{.device = entry.device.label});
   return {};
 }
 
@@ -291,6 +298,7 @@ void Yard::EndHolds() {
       if (entry->memory_held) entry->memory_held = now_;
     }
     if (entry->settling && watch_ != nullptr) watch_->LookNow();
+    if (entry->gate && entry->gate->again <= now_) entry->gate->shut = false;
     Refresh(*entry);
   }
 }
@@ -346,11 +354,13 @@ DeviceView Yard::View(const Entry& entry) const {
     view.leases.push_back(std::move(lease));
   }
   const bool shared = !entry.leases.empty() && entry.leases.front().lease.mode != ShareMode::kWhole;
+  const bool gate_shut = entry.gate && entry.gate->shut;
   view.state = entry.out               ? (entry.out->why == OutOfService::Why::kLost ? "lost" : "quarantined")
                : entry.unread          ? "unknown"
                : entry.hold            ? "held"
                : !entry.leases.empty() ? (shared ? "shared" : "leased")
                : entry.elsewhere       ? "elsewhere"
+               : gate_shut             ? "elsewhere"
                : entry.foreign_reason  ? "foreign"
                : entry.settling || entry.memory_held ? "settling"
                                                      : "free";
@@ -363,7 +373,7 @@ DeviceView Yard::View(const Entry& entry) const {
   view.reading = entry.reading;
   view.read_at = entry.read_at;
   view.foreign = entry.foreign;
-  view.elsewhere = entry.elsewhere;
+  if (entry.elsewhere && entry.elsewhere->instance != settings_.instance) view.elsewhere = entry.elsewhere;
   if (view.reading && view.reading->processes) {  // attempts of ours only by name
     for (DeviceProcess& process : *view.reading->processes) {
       if (!IsLive(process.attempt)) process.attempt.reset();

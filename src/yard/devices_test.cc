@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "testing/scenario.h"
+#include "msg/receipt.h"
+#include "sched/shares.h"
 #include "testing/yard_harness.h"
 
 namespace ty {
@@ -129,6 +131,25 @@ TEST(Ranks, EachDeviceGetsAProcessUnderTheEnvContract) {
   EXPECT_GE(port, 20000);
   EXPECT_LT(port, 28000);
   EXPECT_NE(Variable(order, "CUDA_VISIBLE_DEVICES").find(','), std::string::npos) << "each sees both";
+}
+
+TEST(Ranks, AReceiptSaysWhatAShareDoesAndDoesNotPromise) {
+  YardHarness yard(YardHarness::Gpus{2});
+  TaskSpec ranks = SpecWith("0.4", "2");
+  ranks.wish.ranks = true;
+  EXPECT_EQ(yard.Submit(ranks)->devices_message,
+            Message(msg::ReceiptRanksTogether{
+                .count = 2, .devices = "GPU0, GPU1", .percent = 40, .memory = MemoryOfPart(400, 24 * kGiB)}));
+  yard.MustSubmit(SpecWith("0.6", "2"));
+  EXPECT_EQ(yard.Submit(ranks)->devices_message.id, "receipt.wants_ranks_together");
+  const SubmitReceipt waits = *yard.Submit(SpecWith("0.5"));
+  EXPECT_EQ(waits.devices_message,
+            Message(msg::ReceiptWantsTogether{.percent = 50, .count = "1", .memory = 12 * kGiB}));
+  TaskSpec turns = SpecWith("0.5:turns:3s");
+  turns.wish.memory = 8 * kGiB;
+  EXPECT_EQ(
+      yard.Submit(turns)->devices_message,
+      Message(msg::ReceiptWantsTurns{.percent = 50, .count = "1", .slice = seconds(3), .memory = 8 * kGiB}));
 }
 
 TEST(Ranks, TwoAttemptsNeverMeetAtOnePort) {
@@ -647,6 +668,56 @@ TEST(Quarantine, AnApplicationFaultIsTheTasksAHardwareFaultTheCards) {
   EXPECT_EQ(yard.LeasesOn("GPU1"), "1 1000/1000 whole");
 }
 
+TEST(Quarantine, WhatTheDriverSawIsTheOutcomeAndTheRuleIsKept) {
+  YardHarness yard(YardHarness::Gpus{1});
+  const TaskId task = yard.MustSubmit(Spec({"a"}));
+  yard.Begin(task);
+  yard.See(task, Progress{.done = 3, .total = 20});
+  yard.report.xids = {{FakeGpu(0).id, 31}};
+  yard.Look();
+  yard.Exit(task, 1);
+  const Attempt first = yard.RecordOf(task).attempts.at(0);
+  EXPECT_EQ(first.outcome->failure, FailureClass::kCudaFault);
+  EXPECT_EQ(first.outcome->reason.id, "outcome.xid");
+  EXPECT_EQ(first.rule.id, "retry.device_fault") << "it had made progress";
+  EXPECT_EQ(yard.StateOf(task), "waiting");
+}
+
+TEST(Quarantine, AFailureThatNothingExplainsWaitsForTheDriversNextWord) {
+  YardHarness yard(YardHarness::Gpus{1});
+  const TaskId task = yard.MustSubmit(Spec({"a"}));
+  yard.Begin(task);
+  const int looks = yard.watch->looks;
+  yard.Exit(task, 1);
+  EXPECT_EQ(yard.StateOf(task), "running");
+  EXPECT_GT(yard.watch->looks, looks) << "it is asked at once";
+  yard.Pass(milliseconds(1));
+  yard.report.xids = {{FakeGpu(0).id, 31}};
+  yard.Look();
+  EXPECT_EQ(yard.OutcomeOf(task)->reason.id, "outcome.xid");
+}
+
+TEST(Quarantine, ADriverThatSaysNothingIsNotWaitedForLong) {
+  YardHarness yard(YardHarness::Gpus{1});
+  const TaskId task = yard.MustSubmit(Spec({"a"}));
+  yard.Begin(task);
+  yard.Exit(task, 1);
+  yard.Pass(seconds(2));
+  EXPECT_EQ(yard.OutcomeOf(task)->reason.id, "outcome.exit_code");
+}
+
+TEST(Quarantine, OfManyFaultsTheBrokenCardsIsTold) {
+  YardHarness yard(YardHarness::Gpus{2});
+  const TaskId task = yard.MustSubmit(Spec({"a"}));
+  yard.Begin(task);
+  yard.report.xids = {{FakeGpu(0).id, 31}, {FakeGpu(0).id, 79}};
+  yard.Look();
+  yard.Exit(task, 1);
+  const Attempt first = yard.RecordOf(task).attempts.at(0);
+  EXPECT_EQ(std::get<int64_t>(first.outcome->reason.args.at(0).second), 79);
+  EXPECT_EQ(first.rule.id, "retry.device_broken");
+}
+
 TEST(Quarantine, UncorrectableMemoryErrorsTakeACardOut) {
   YardHarness yard(YardHarness::Gpus{1});
   yard.Gpu(0).health = DeviceHealth::kUncorrectable;
@@ -817,7 +888,8 @@ TEST(Host, ADeviceOfAnotherYardIsLeftAloneAndNamed) {
   EXPECT_EQ(yard.LeasesOn("GPU1"), "1 1000/1000 whole") << "the other card is free";
   const TaskId second = yard.MustSubmit(Spec({"b"}));
   EXPECT_EQ(yard.StateOf(first), "starting");
-  EXPECT_EQ(yard.WhyId(second), "device.elsewhere");
+  EXPECT_EQ(yard.WhyId(second), "why.gpus_some_out") << "either end lets it start";
+  EXPECT_EQ(yard.DeviceOf("GPU0").trouble.id, "device.elsewhere");
   yard.host->others.clear();
   yard.Look();
   EXPECT_EQ(yard.StateOf(second), "starting");
@@ -829,6 +901,87 @@ TEST(Host, AGateThatIsBusyIsTriedAgainInAMoment) {
   const TaskId task = yard.MustSubmit(Spec({"a"}));
   yard.Pass(milliseconds(20));
   EXPECT_EQ(yard.StateOf(task), "starting");
+}
+
+TEST(Host, ATaskTakesAnotherCardWhileTheGateOfOneIsShutAndNobodyOvertakesIt) {
+  YardHarness yard(YardHarness::Gpus{2});
+  yard.host->gates[FakeGpu(0).id] = {};
+  std::vector<SubmitItem> items(2);
+  items[0].spec = Spec({"first"});
+  items[1].spec = Spec({"second"});
+  yard.SubmitAll(std::move(items));
+  EXPECT_EQ(yard.LeasesOn("GPU1"), "1 1000/1000 whole");
+  EXPECT_EQ(yard.WhyId(TaskId{2}), "device.gate_busy");
+  yard.host->gates.clear();
+  yard.Pass(milliseconds(20));
+  EXPECT_EQ(yard.LeasesOn("GPU0"), "2 1000/1000 whole");
+}
+
+TEST(Host, AGateThatStaysShutIsSomebodysAndTheyAreNamed) {
+  YardHarness yard(YardHarness::Gpus{1});
+  yard.host->gates[FakeGpu(0).id] = HostHolder{.user = "bob"};
+  const TaskId task = yard.MustSubmit(Spec({"a"}));
+  for (int i = 0; i < 40; i++) yard.Pass(milliseconds(100));
+  EXPECT_EQ(yard.WhyId(task), "device.gate_kept");
+  EXPECT_EQ(yard.DeviceOf("GPU0").state, "elsewhere");
+  EXPECT_FALSE(ActOn(yard, DeviceVerb::kRelease, "GPU0"));
+  yard.host->gates.clear();
+  yard.Pass(seconds(1));
+  EXPECT_EQ(yard.StateOf(task), "starting");
+}
+
+TEST(Host, BriefDecisionsOfOthersAreNotAddedUp) {
+  YardHarness yard(YardHarness::Gpus{1});
+  for (int i = 0; i < 4; i++) {
+    yard.host->again = 2;
+    const TaskId task = yard.MustSubmit(Spec({"a"}));
+    EXPECT_EQ(yard.WhyId(task), "device.gate_busy");
+    yard.Pass(milliseconds(20));
+    yard.Begin(task);
+    yard.Exit(task, 0);
+    yard.Pass(seconds(6));
+    yard.Look();
+  }
+}
+
+TEST(Host, WhatALostRunLeftBehindIsNamedAsOursAndNotReleasedByHand) {
+  YardHarness yard(YardHarness::Gpus{1});
+  const TaskId lost = yard.MustSubmit(Spec({"a"}));
+  yard.Begin(lost);
+  yard.host->left_behind = true;
+  yard.News(lost, AttemptLost{});
+  yard.Pass(seconds(6));
+  yard.report.asked = {FakeGpu(0).id};
+  yard.report.elsewhere = {
+      {FakeGpu(0).id, HostHolder{.user = "ann", .instance = yard.yard->settings().instance}}};
+  yard.Look();
+  const DeviceView held = yard.DeviceOf("GPU0");
+  EXPECT_EQ(held.state, "elsewhere");
+  EXPECT_EQ(held.trouble.id, "device.left_behind");
+  EXPECT_FALSE(held.elsewhere) << "it is no other yard's";
+  const Status released = ActOn(yard, DeviceVerb::kRelease, "GPU0");
+  ASSERT_FALSE(released);
+  EXPECT_EQ(released.error().message.id, "act.device_left_behind");
+  EXPECT_TRUE(yard.host->left.empty()) << "the note says whose it is";
+
+  yard.host->left_behind = false;
+  yard.report.elsewhere.clear();
+  yard.Look();
+  EXPECT_EQ(yard.DeviceOf("GPU0").state, "free");
+  EXPECT_EQ(yard.host->left, (std::vector<std::string>{FakeGpu(0).id}));
+}
+
+TEST(Host, WhatIsAnotherYardsIsNotReleasedByHandButAHoldBesideItIs) {
+  YardHarness yard(YardHarness::Gpus{1});
+  yard.report.asked = {FakeGpu(0).id};
+  yard.report.elsewhere = {{FakeGpu(0).id, HostHolder{"bob", "other", 4, "his", yard.now}}};
+  yard.Look();
+  const Status released = ActOn(yard, DeviceVerb::kRelease, "GPU0");
+  ASSERT_FALSE(released);
+  EXPECT_EQ(released.error().message.id, "act.device_elsewhere");
+  EXPECT_TRUE(ActOn(yard, DeviceVerb::kHold, "GPU0"));
+  EXPECT_TRUE(ActOn(yard, DeviceVerb::kRelease, "GPU0"));
+  EXPECT_EQ(yard.DeviceOf("GPU0").state, "elsewhere");
 }
 
 TEST(Host, TheLockGoesWithTheAttempt) {

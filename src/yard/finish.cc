@@ -11,8 +11,19 @@
 namespace ty {
 
 namespace {
-constexpr Duration kBreath = seconds(5);  // before a launch is tried again
+constexpr Duration kBreath = seconds(5);          // before a launch is tried again
+constexpr Duration kDriverPatience = seconds(2);  // with a driver that is asked what it saw
+
+// Of several faults a broken card's explains the others; else the first one does.
+std::optional<Evidence::Xid> TellingXid(const std::vector<Evidence::Xid>& xids) {
+  if (xids.empty()) return std::nullopt;
+  const auto hardware = std::find_if(xids.begin(), xids.end(), [](const Evidence::Xid& xid) {
+    return ClassOfXid(xid.number) == XidClass::kHardware;
+  });
+  return hardware == xids.end() ? xids.front() : *hardware;
 }
+
+}  // namespace
 
 void Yard::Apply(TailRead& tail) {
   if (Live* live = FindLive(tail.attempt)) ConcludeExit(*live, tail.tail);
@@ -51,6 +62,8 @@ void Yard::ConcludeExit(Live& live, const LogTail& tail, const TaskSpec& spec) {
   evidence.limit = (evidence.hit_idle_limit ? spec.idle_limit : spec.time_limit).value_or(Duration{});
   evidence.oom_kills = exit.oom_kills;
   evidence.oom_kills_nearby = exit.oom_kills_nearby;
+  evidence.failed_rank = exit.failed_rank;
+  evidence.xid = TellingXid(live.xids);
   evidence.exception = tail.exception;
   evidence.errors = tail.errors;
   // A stop that came after the end changes nothing: only one the shim has acted on counts.
@@ -66,6 +79,7 @@ void Yard::ConcludeExit(Live& live, const LogTail& tail, const TaskSpec& spec) {
   history.retries = task.retries;
   history.previous = live.previous;
   const Outcome outcome = Classify(evidence);
+  if (DriverMayKnow(live, outcome)) return AskDriver(live, tail);
   RetryAdvice advice = Advise(outcome, task.retry, history);
   const bool failed = outcome.kind == OutcomeKind::kFailed;
   if (failed && outcome.failure == FailureClass::kDeviceOom && Shares(live)) {
@@ -82,6 +96,40 @@ void Yard::ConcludeExit(Live& live, const LogTail& tail, const TaskSpec& spec) {
   Conclude(live, outcome, advice);
 }
 
+// Nothing says why it failed. A fault of its GPU that ended it is in the driver's next report at the latest.
+bool Yard::DriverMayKnow(const Live& live, const Outcome& outcome) const {
+  if (watch_ == nullptr || probe_ != ProbeState::kGood || live.mute || !live.xids.empty()) return false;
+  if (outcome.failure != FailureClass::kScript || !outcome.evidence.empty()) return false;
+  return live.leased &&
+         std::any_of(live.attempt.devices.begin(), live.attempt.devices.end(),
+                     [this](const std::string& id) { return IsGpu(ledger_.Find(id)->device); });
+}
+
+void Yard::AskDriver(Live& live, const LogTail& tail) {
+  live.mute = tail;
+  live.asked = Wall();
+  mute_.emplace(now_ + kDriverPatience, live.attempt.uid);
+  watch_->LookNow();
+}
+
+// Those the driver was asked about before a report of `seen`, and those it was asked about for too long.
+void Yard::ConcludeMute(std::optional<Time> seen) {
+  std::vector<Ulid> told;
+  for (auto at = mute_.begin(); at != mute_.end();) {
+    const Live* live = FindLive(at->second);
+    const bool told_yet = seen && live != nullptr && *seen > live->asked;
+    if (at->first > now_ && !told_yet) {
+      ++at;
+      continue;
+    }
+    told.push_back(at->second);
+    at = mute_.erase(at);
+  }
+  for (const Ulid& uid : told) {
+    if (Live* live = FindLive(uid)) ConcludeExit(*live, LogTail(*live->mute));
+  }
+}
+
 void Yard::ConcludeLost(Live& live, AttemptLost::Why why) {
   Evidence evidence;
   evidence.end = why == AttemptLost::Why::kReboot ? Evidence::End::kLostReboot : Evidence::End::kLostShim;
@@ -94,6 +142,7 @@ void Yard::ConcludeLost(Live& live, AttemptLost::Why why) {
   history.has_checkpoint = !task.checkpoint.path.empty();
   history.retries = task.retries;
   history.previous = live.previous;
+  evidence.sees_all = engine_.Containment() != "subreaper";
   const Outcome outcome = Classify(evidence);
   Follow(live);
   ingest_.Finish(live.attempt.uid, {}, [](LogTail) {});
@@ -116,11 +165,14 @@ void Yard::Conclude(Live& live, const Outcome& outcome, const RetryAdvice& advic
     a.progress = live.progress;
     a.metrics = live.metrics;
     if (live.exit) a.ranks = live.exit->ranks;
+    if (outcome.kind != OutcomeKind::kSucceeded) a.rule = advice.reason;
   });
   boost::json::object data{{"outcome", ToJson(outcome)}};
   if (advice.act == RetryAdvice::Act::kRetry) data["retry_in_ms"] = ToMillis(advice.delay);
   if (!advice.reason.empty()) data["rule"] = ToJson(advice.reason);
-  if (!live.xids.empty()) data["xids"] = boost::json::array(live.xids.begin(), live.xids.end());
+  boost::json::array xids;
+  for (const Evidence::Xid& xid : live.xids) xids.emplace_back(xid.number);
+  if (!xids.empty()) data["xids"] = std::move(xids);
   if (live.exit && live.exit->failed_rank) data["failed_rank"] = *live.exit->failed_rank;
   Emit(outcome.kind == OutcomeKind::kLost ? "attempt.lost" : "attempt.ended", task.id, live.attempt.number,
        data);

@@ -12,29 +12,34 @@ namespace ty {
 
 namespace {
 
-constexpr Duration kHostPatience = milliseconds(20);  // another yard is deciding about the same device
-constexpr Duration kSettlePatience = seconds(5);      // contracts C16
+// Another yard is deciding about the same device: when to ask again, at first and later; for how long anybody
+// decides; and after how long it is another's deciding.
+constexpr Duration kGateSoon = milliseconds(20);
+constexpr Duration kGateSeldom = seconds(1);
+constexpr Duration kGateLongest = seconds(2);
+constexpr Duration kGateForgotten = seconds(1);
+constexpr Duration kSettlePatience = seconds(5);  // contracts C16
 
 }  // namespace
 
-// A device that turns out to be another yard's is left alone, and what is left is decided anew.
+// A device that turns out to be another yard's is left out, and what is left is decided anew from the task on
+// that was to have it: it may be given another, and those behind it do not go before it.
 void Yard::DecideAll() {
   for (size_t round = 0; round <= ledger_.rows().size(); round++) {
     decide_ = false;
     Decisions decisions = Decide(MakeView(), now_);
     decide_at_ = decisions.next_wakeup;
-    for (const PassedOver& passed : decisions.passed_over)
-      ready_.MarkPassedOver(passed.task, now_, passed.starts);
     bool refused = false;
     for (const Decision& decision : decisions.starts) {
       std::vector<std::shared_ptr<const UniqueFd>> locks;
-      if (ClaimHost(decision, locks)) {
-        Record(decision, std::move(locks));
-      } else {
-        refused = true;
-      }
+      refused = !ClaimHost(decision, locks);
+      if (refused) break;
+      Record(decision, std::move(locks));
     }
-    if (!refused || decide_at_) return;
+    if (refused) continue;
+    for (const PassedOver& passed : decisions.passed_over)
+      ready_.MarkPassedOver(passed.task, now_, passed.starts);
+    return;
   }
 }
 
@@ -48,16 +53,17 @@ bool Yard::ClaimHost(const Decision& decision, std::vector<std::shared_ptr<const
     const bool ours = !entry.leases.empty();
     HostClaim claim = host_->Claim(entry.device.id, decision.share.mode != ShareMode::kWhole, ours,
                                    HostNote{settings_.owner, settings_.instance, task.id, task.name, Wall()});
+    if (!claim.again) entry.gate.reset();
     if (claim.lock) {
       locks.push_back(std::move(claim.lock));
       if (!ours) claimed.push_back(&entry);
       continue;
     }
     if (!claim.again && !claim.holder) continue;  // there is no place for host leases here
-    for (Entry* other : claimed) host_->Leave(other->device.id);
     locks.clear();
+    for (Entry* other : claimed) other->noted = !host_->Leave(other->device.id);
     if (claim.again) {
-      decide_at_ = now_ + kHostPatience;
+      ShutGate(entry);
     } else {
       entry.elsewhere = std::move(claim.holder);
       Refresh(entry);
@@ -65,6 +71,19 @@ bool Yard::ClaimHost(const Decision& decision, std::vector<std::shared_ptr<const
     return false;
   }
   return true;
+}
+
+// Deciding takes milliseconds. Whoever takes longer keeps the device, and is named.
+void Yard::ShutGate(Entry& entry) {
+  const bool still = entry.gate && now_ - entry.gate->again < kGateForgotten;
+  Entry::Gate gate;
+  gate.since = still ? entry.gate->since : now_;
+  const Duration shut = now_ - gate.since;
+  gate.again = now_ + std::clamp(shut / 4, kGateSoon, kGateSeldom);
+  if (shut >= kGateLongest) gate.holder = host_->WhoHasGate(entry.device.id);
+  device_due_.emplace(gate.again, entry.device.id);
+  entry.gate = std::move(gate);
+  Refresh(entry);
 }
 
 void Yard::Grant(Live& live, const Task& task, const Decision& decision) {
@@ -129,7 +148,7 @@ void Yard::Free(Live& live) {
     journal_.Write(LeaseReleased{attempt.uid, id});
     Emit("lease.released", attempt.task, attempt.number, {{"device", id}, {"label", entry.device.label}});
     Regrant(entry, /*shrink=*/false);
-    if (entry.leases.empty() && host_ != nullptr && IsGpu(entry.device)) host_->Leave(id);
+    if (entry.leases.empty() && host_ != nullptr && IsGpu(entry.device)) entry.noted = !host_->Leave(id);
     if (entry.out && entry.out->why == OutOfService::Why::kUnkillable) Restore(entry);  // it is gone now
     if (IsGpu(entry.device) && watch_ != nullptr && live.launched) {
       entry.settling = {Wall(), now_ + kSettlePatience};

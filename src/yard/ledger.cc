@@ -30,6 +30,13 @@ Message Ledger::Elsewhere(const Entry& entry) const {
                               .user = holder.user};
 }
 
+Message Ledger::GateOf(const Entry& entry) const {
+  const std::optional<HostHolder>& holder = entry.gate->holder;
+  if (!holder) return msg::DeviceGateBusy{.device = entry.device.label};
+  if (holder->user.empty()) return msg::DeviceGateKeptUnnamed{.device = entry.device.label};
+  return msg::DeviceGateKept{.device = entry.device.label, .user = holder->user};
+}
+
 const Entry::Tenancy* Entry::Of(const Ulid& attempt) const {
   auto found = std::find_if(leases.begin(), leases.end(),
                             [&](const Tenancy& tenancy) { return tenancy.lease.attempt == attempt; });
@@ -123,6 +130,7 @@ std::optional<Message> Ledger::TroubleOf(const Entry& entry) const {
     return msg::DeviceHeldOpen{.device = entry.device.label};
   }
   if (entry.elsewhere) return Elsewhere(entry);
+  if (entry.gate && entry.gate->shut) return GateOf(entry);
   if (entry.foreign_reason) return entry.foreign_reason;
   if (entry.settling) return msg::DeviceSettling{.device = entry.device.label};
   if (entry.memory_held && entry.reading)
@@ -142,6 +150,7 @@ bool Ledger::Refresh(const Entry& entry) {
   row.trouble = TroubleOf(entry);
   row.usable = !row.trouble;
   row.for_good = entry.retired || entry.out || (entry.hold && !entry.hold->until);
+  row.soon = row.trouble && (row.trouble->id == "device.settling" || row.trouble->id == "device.gate_busy");
   row.bare = entry.bare;
   row.tenants.clear();
   row.mode = ShareMode::kWhole;

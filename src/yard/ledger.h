@@ -51,6 +51,14 @@ struct Entry {
   bool seen = false;     // in the last report
   bool retired = false;  // leased still, but not one of the yard's devices any more
   std::optional<HostHolder> elsewhere;
+  // Its host lease could not be asked for: somebody has the gate. It is left out until `again`.
+  struct Gate {
+    Time since, again;
+    bool shut = true;                  // false from `again` on, while it is being tried once more
+    std::optional<HostHolder> holder;  // for longer than anybody decides: who
+  };
+  std::optional<Gate> gate;
+  bool noted = false;  // our note beside its lock is to go when what was left behind has ended
   std::vector<DeviceProcess> foreign;             // without a lease on it, ours too
   std::optional<Message> foreign_reason;          // with `foreign`, or of somebody not visible
   std::set<std::pair<int, uint64_t>> ignored;     // processes that are no reason to wait any more
@@ -101,6 +109,7 @@ class Ledger {
  private:
   void Sort();
   Message Elsewhere(const Entry& entry) const;
+  Message GateOf(const Entry& entry) const;
 
   const std::string instance_;   // of this yard
   std::vector<Entry> entries_;   // CPU slots, then GPUs in the order of their numbers

@@ -152,7 +152,7 @@ void Yard::Apply(DeviceReport& report) {
     for (const Entry::Tenancy& tenancy : entry->leases) {
       Live* live = FindLive(tenancy.lease.attempt);
       if (live == nullptr) continue;
-      live->xids.push_back(xid.xid);
+      live->xids.push_back({xid.xid, entry->device.label});
       live->device_broke = live->device_broke || what == XidClass::kHardware;
     }
     if (what == XidClass::kHardware) {
@@ -171,6 +171,7 @@ void Yard::Apply(DeviceReport& report) {
     if (!entry.leases.empty()) LookForMemory(entry, report);
   }
   if (report.state == ProbeState::kGood) KeepKnown();
+  ConcludeMute(report.at);
 }
 
 // The card we know by its UUID that a placeholder of the report stands for: the one at its place on the bus.
@@ -240,7 +241,10 @@ void Yard::TakeIn(Entry& entry, DeviceReading&& reading, const DeviceReport& rep
       entry.elsewhere.reset();
     } else if (holder != nullptr) {
       entry.elsewhere = *holder;
+      entry.noted = entry.noted || holder->instance == settings_.instance;
     }
+    // What was left behind has ended: our note beside the lock says nothing any more.
+    if (!ours && !entry.elsewhere && entry.noted) entry.noted = !host_->Leave(entry.device.id);
     Settle(entry, report, holder != nullptr || (host_ != nullptr && !asked));
     LookForForeign(entry, report);
   }

@@ -160,20 +160,12 @@ Result<std::optional<SubmitReceipt>> Yard::FindRepeat(const Submit& submit, cons
 // "1 process, sees GPU0 and GPU1": what it has, and what a share of it does and does not promise.
 Message Yard::DescribeLeases(const Task& task, const Attempt& attempt) const {
   if (attempt.devices.empty()) return msg::ReceiptCores{.cores = task.cpus};
-  const std::string devices = ledger_.Labels(attempt.devices);
-  if (task.wish.ranks)
-    return msg::ReceiptRanks{.count = static_cast<int64_t>(attempt.devices.size()), .devices = devices};
   const Entry* entry = ledger_.Find(attempt.devices.front());
   const Entry::Tenancy* tenancy = entry == nullptr ? nullptr : entry->Of(attempt.uid);
-  if (tenancy == nullptr || tenancy->lease.mode == ShareMode::kWhole)
-    return msg::ReceiptSees{.devices = devices};
-  const Lease& lease = tenancy->lease;
-  if (lease.mode == ShareMode::kTogether) {
-    return msg::ReceiptSeesTogether{
-        .devices = devices, .percent = lease.asked_milli / 10.0, .memory = lease.memory};
-  }
-  return msg::ReceiptSeesTurns{
-      .devices = devices, .percent = lease.asked_milli / 10.0, .slice = lease.slice, .memory = lease.memory};
+  Share share;
+  if (tenancy != nullptr) share = {tenancy->lease.asked_milli, tenancy->lease.mode, tenancy->lease.slice};
+  return DescribeDevices(task.wish.ranks, attempt.devices, share,
+                         tenancy == nullptr ? 0 : tenancy->lease.memory);
 }
 
 // The same before there are leases.
@@ -181,18 +173,31 @@ Message Yard::DescribeStart(const Task& task, const Decision& decision) const {
   if (decision.devices.empty()) return msg::ReceiptCores{.cores = task.cpus};
   std::vector<std::string> ids;
   for (int index : decision.devices) ids.push_back(ledger_.rows()[index].id);
-  const std::string devices = ledger_.Labels(ids);
-  if (task.wish.ranks)
-    return msg::ReceiptRanks{.count = static_cast<int64_t>(ids.size()), .devices = devices};
   const int64_t memory =
       MemoryOfLease(ReadyOf(task).wish, ledger_.entries()[decision.devices.front()].device.to_give());
-  const Share& share = decision.share;
-  if (share.mode == ShareMode::kTogether)
-    return msg::ReceiptSeesTogether{.devices = devices, .percent = share.milli / 10.0, .memory = memory};
-  if (share.mode == ShareMode::kTurns) {
-    return msg::ReceiptSeesTurns{
-        .devices = devices, .percent = share.milli / 10.0, .slice = share.slice, .memory = memory};
+  return DescribeDevices(task.wish.ranks, ids, decision.share, memory);
+}
+
+// In turns there are no ranks.
+Message Yard::DescribeDevices(bool ranks, const std::vector<std::string>& ids, const Share& share,
+                              int64_t memory) const {
+  const std::string devices = ledger_.Labels(ids);
+  const double percent = share.milli / 10.0;
+  const auto count = static_cast<int64_t>(ids.size());
+  switch (share.mode) {
+    case ShareMode::kTurns:
+      return msg::ReceiptSeesTurns{
+          .devices = devices, .percent = percent, .slice = share.slice, .memory = memory};
+    case ShareMode::kTogether:
+      if (ranks) {
+        return msg::ReceiptRanksTogether{
+            .count = count, .devices = devices, .percent = percent, .memory = memory};
+      }
+      return msg::ReceiptSeesTogether{.devices = devices, .percent = percent, .memory = memory};
+    case ShareMode::kWhole:
+      break;
   }
+  if (ranks) return msg::ReceiptRanks{.count = count, .devices = devices};
   return msg::ReceiptSees{.devices = devices};
 }
 
@@ -200,11 +205,31 @@ Message Yard::DescribeWish(const Task& task) const {
   if (task.gpus.Most() == 0) return msg::ReceiptCores{.cores = task.cpus};
   const std::string count = task.gpus.Text();
   const Share& share = task.wish.share;
+  const double percent = share.milli / 10.0;
+  const int64_t memory = LeastMemoryOfPart(task);
+  switch (share.mode) {
+    case ShareMode::kTurns:
+      return msg::ReceiptWantsTurns{
+          .percent = percent, .count = count, .slice = share.slice, .memory = memory};
+    case ShareMode::kTogether:
+      if (task.wish.ranks)
+        return msg::ReceiptWantsRanksTogether{.percent = percent, .count = count, .memory = memory};
+      return msg::ReceiptWantsTogether{.percent = percent, .count = count, .memory = memory};
+    case ShareMode::kWhole:
+      break;
+  }
   if (task.wish.ranks) return msg::ReceiptWantsRanks{.count = count};
-  if (share.mode == ShareMode::kTogether)
-    return msg::ReceiptWantsTogether{.percent = share.milli / 10.0, .count = count};
-  if (share.mode == ShareMode::kTurns) return msg::ReceiptWantsTurns{.percent = share.milli / 10.0};
   return msg::ReceiptWants{.count = count};
+}
+
+// Of a device, whichever it turns out to be.
+int64_t Yard::LeastMemoryOfPart(const Task& task) const {
+  int64_t least = 0;
+  for (const DeviceRow& row : ledger_.rows()) {
+    const int64_t part = MemoryOfLease(task.wish, row.memory);
+    if (row.memory > 0 && row.memory >= task.wish.memory && (least == 0 || part < least)) least = part;
+  }
+  return least > 0 ? least : task.wish.memory;
 }
 
 SubmitReceipt Yard::WriteReceipt(const Task& task, bool own_shell) const {

@@ -45,6 +45,7 @@ void Yard::Turn(Time now) {
   }
   WakeDue();
   EndHolds();
+  ConcludeMute(std::nullopt);
   if (decide_ && !adopting_ && !health_.low) DecideAll();
   TakeTurns();
   TellWatch();
@@ -59,6 +60,7 @@ std::optional<Time> Yard::next_wakeup() const {
   if (patient_until_ && (!next || *patient_until_ < *next)) next = patient_until_;
   if (!device_due_.empty() && (!next || device_due_.begin()->first < *next))
     next = device_due_.begin()->first;
+  if (!mute_.empty() && (!next || mute_.begin()->first < *next)) next = mute_.begin()->first;
   if (const std::optional<Time> turn = NextTurn(); turn && (!next || *turn < *next)) next = turn;
   return next;
 }

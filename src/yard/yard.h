@@ -85,13 +85,15 @@ class Yard {
     bool frozen = false;                                 // another sharer has the floor
     bool leased = false;                                 // the devices of its attempt are still its
     std::vector<std::shared_ptr<const UniqueFd>> locks;  // host leases
-    int cores = 0;                   // counted against the machine's, when it has no device
-    int pid = 0;                     // of its first process
-    int port = 0;                    // of its ranks' rendezvous
-    bool displaced = false;          // stopped by us, to run again elsewhere or alone
-    bool device_broke = false;       // a device of its was lost or had a hardware fault while it ran
-    std::vector<int64_t> xids;       // application faults the driver told of
-    std::optional<ExitRecord> exit;  // it is over; the tail of its log is being read
+    int cores = 0;                    // counted against the machine's, when it has no device
+    int pid = 0;                      // of its first process
+    int port = 0;                     // of its ranks' rendezvous
+    bool displaced = false;           // stopped by us, to run again elsewhere or alone
+    bool device_broke = false;        // a device of its was lost or had a hardware fault while it ran
+    std::vector<Evidence::Xid> xids;  // faults of its devices the driver told of, but harmless ones
+    std::optional<ExitRecord> exit;   // it is over; the tail of its log is being read
+    std::optional<LogTail> mute;      // that tail, which explains nothing: the driver is asked, since `asked`
+    Time asked;
     std::optional<Progress> progress;
     std::vector<std::pair<std::string, double>> metrics;
     std::optional<Pace> pace;
@@ -132,6 +134,9 @@ class Yard {
   std::optional<Decision> WouldStart(TaskId id) const;
   Message DescribeStart(const Task& task, const Decision& decision) const;
   Message DescribeWish(const Task& task) const;
+  Message DescribeDevices(bool ranks, const std::vector<std::string>& ids, const Share& share,
+                          int64_t memory) const;
+  int64_t LeastMemoryOfPart(const Task& task) const;
   SubmitReceipt WriteReceipt(const Task& task, bool own_shell) const;
 
   // queue.cc: where a waiting task stands
@@ -182,6 +187,7 @@ class Yard {
   // leases.cc: who has what
   void DecideAll();
   bool ClaimHost(const Decision& decision, std::vector<std::shared_ptr<const UniqueFd>>& locks);
+  void ShutGate(Entry& entry);
   void Grant(Live& live, const Task& task, const Decision& decision);
   void Regrant(Entry& entry, bool shrink);
   void Free(Live& live);
@@ -221,6 +227,9 @@ class Yard {
   void ConcludeLost(Live& live, AttemptLost::Why why);
   void ConcludeExit(Live& live, const LogTail& tail);
   void ConcludeExit(Live& live, const LogTail& tail, const TaskSpec& spec);
+  bool DriverMayKnow(const Live& live, const Outcome& outcome) const;
+  void AskDriver(Live& live, const LogTail& tail);
+  void ConcludeMute(std::optional<Time> seen);
 
   // yard.cc
   Task* FindTask(TaskId id);
@@ -289,7 +298,8 @@ class Yard {
   std::deque<std::string> lately_kept_order_;
   Ledger ledger_;
   int turning_ = 0;                                    // attempts that take turns
-  std::set<std::pair<Time, std::string>> device_due_;  // ends of holds and of settling
+  std::set<std::pair<Time, std::string>> device_due_;  // ends of holds, of settling and of shut gates
+  std::set<std::pair<Time, Ulid>> mute_;  // attempts whose end the driver may explain, until then
   ProbeState probe_ = ProbeState::kNone;
   std::optional<Message> probe_trouble_;
   std::string driver_, cuda_;

@@ -571,6 +571,21 @@ def test_show_tells_how_each_process_ended(yard):
     assert ranks[1] == {"rank": 1, "exit_code": 5, "signal": None} and ranks[0]["exit_code"] != 0
 
 
+def test_the_rank_that_failed_is_named_with_its_last_lines_and_its_log(yard):
+    script = "echo hello from $RANK; [ $RANK = 0 ] && exec sleep 600; echo boom; exit 3"
+    shown = yard("run", "-f", "-g", "2", "--ranks", "--retry", "0", "sh", "-c", script, code=3)
+    assert shown.out == "hello from 0\n"
+    for said in ("Rank 1 ended first, with exit code 3.", "  boom\n", "trainyard logs --rank 1 1"):
+        assert said in shown.err
+    attempt, = yard.task(1)["attempts"]
+    assert attempt["outcome"]["failed_rank"] == 1 and attempt["log_path"].endswith("/log.1")
+    shown = yard("show", "1").out
+    assert "/log.1" in shown and "Rank 1 ended first" in shown
+    log = yard("logs", "1")
+    assert log.out == "hello from 0\n" and "logs --rank 1 1" in log.err
+    assert "failed first" not in yard("logs", "--rank", "1", "1").err
+
+
 def test_events_follow_a_task_through(yard):
     process = yard.start("events", "-f", "--json")
     yard("run", "-q", "--wait", "true")

@@ -455,6 +455,44 @@ def test_an_applications_fault_is_the_tasks_and_a_hardware_fault_the_cards(gpu):
     gpu.await_state(after, "running")
 
 
+def test_what_the_driver_saw_last_explains_an_end_the_log_says_nothing_of(gpu):
+    task = lasting(gpu, name="one", code=1)
+    gpu.await_state(task, "running")
+    gpu.cards(own={0: ["xid 31"]})  # and the task ends before anybody has looked again
+    finish(gpu, "one")
+    gpu("wait", str(task), code=1)
+    attempt, = gpu.task(task)["attempts"]
+    assert attempt["outcome"]["class"] == "cuda_fault"
+    assert "XID 31 on GPU0" in attempt["outcome"]["reason"]["text"]
+    assert attempt["rule"]["id"] == "retry.no_progress"
+    assert attempt["rule"]["text"] in " ".join(gpu("show", str(task)).out.split())
+
+
+def test_a_run_that_a_broken_card_ended_says_why_it_ran_again(gpus):
+    task = lasting(gpus, "-g", "1", name="one", code=1)
+    gpus.await_state(task, "running")
+    gpus.cards(own={0: ["xid 79"]})
+    until(lambda: gpus.events("device.quarantined"))
+    finish(gpus, "one")
+    gpus("wait", str(task), code=1)
+    first, second = gpus.task(task)["attempts"]
+    assert "XID 79 on GPU0" in first["outcome"]["reason"]["text"] and first["rule"]["id"] == "retry.device_broken"
+    assert second["outcome"]["reason"]["id"] == "outcome.exit_code"
+    assert "After run 1: " in gpus("show", str(task)).out
+
+
+def test_whoever_waits_for_another_cards_holder_is_told_so_though_a_card_is_lost(gpus):
+    lasting(gpus, "-g", "1", name="one")
+    gpus.await_state(1, "running")
+    gpus.cards(own={1: ["lost"]})
+    until(lambda: gpus.events("device.lost"))
+    waits = lasting(gpus, "-g", "1", name="two")
+    reason = gpus.why(waits)
+    assert reason["id"] == "why.gpus_some_out" and "one" in reason["text"] and "GPU1" in reason["text"]
+    finish(gpus, "one")
+    gpus.await_state(waits, "running")
+
+
 def test_numbers_follow_the_cards_and_a_hold_follows_its_uuid(gpus):
     first, second = gpus.cards.ids
     gpus("devices", "hold", "0")
@@ -559,14 +597,21 @@ def counting(yard, name, code, share):
     return int(yard("run", "-q", "-n", name, "-g", "1", "--share", share, "sh", "-c", script).out)
 
 
+def turns_of(yard, task, before=None):
+    return [event["kind"] for event in yard.events("attempt.frozen", "attempt.thawed", task=task)
+            if before is None or event["seq"] < before]
+
+
 def test_a_dead_daemon_freezes_nobody_and_turns_go_on_with_the_next(anyones):
     yard = anyones
     yard.up("--devices", "cpu:1")
-    b, c = counting(yard, "b", 3, "0.5:turns:1s"), counting(yard, "c", 4, "0.5:turns:1s")
+    # Long enough that b stays frozen from the look at it to the daemon's death.
+    b, c = counting(yard, "b", 3, "0.5:turns:4s"), counting(yard, "c", 4, "0.5:turns:4s")
     log = yard.await_state(b, "running")["log_path"]
     daemon = yard.pid()
-    until(lambda: not yard.task(b)["frozen"])
-    until(lambda: yard.task(b)["frozen"])  # just now
+    # By its events, for what only the daemon's memory knows dies with it.
+    until(lambda: turns_of(yard, b)[-1:] == ["attempt.thawed"])
+    until(lambda: turns_of(yard, b)[-1:] == ["attempt.frozen"])  # just now
     os.kill(daemon, signal.SIGKILL)
     until(lambda: not alive(daemon))
     size = os.path.getsize(log)
@@ -574,6 +619,7 @@ def test_a_dead_daemon_freezes_nobody_and_turns_go_on_with_the_next(anyones):
     yard("ls")
     assert yard.pid() != daemon
     started = yard.events("daemon.started")[-1]["seq"]
+    assert turns_of(yard, b, before=started)[-1] == "attempt.frozen", "the daemon died while b was frozen"
     for task in (b, c):
         until(lambda: {"attempt.frozen", "attempt.thawed"} <= {
             event["kind"] for event in yard.events("attempt.frozen", "attempt.thawed", task=task)

@@ -1,4 +1,6 @@
 """Several yards on one machine: a card goes to one task of one yard, whoever owns it."""
+import fcntl
+import glob
 import os
 import pwd
 import signal
@@ -114,3 +116,65 @@ def test_a_dead_yard_keeps_its_cards_while_its_processes_live(yards):
     finally:
         os.kill(process, signal.SIGKILL)
     bob.await_state(1, "running")
+
+
+def test_whoever_keeps_the_gate_of_one_card_keeps_nobody_from_another(yards):
+    _, bob = yards
+    bob("run", "-q", "--wait", "-g", "2", "true")  # so that the files of both are there
+    first, second = (bob.devices()[label]["id"] for label in ("GPU0", "GPU1"))
+    path, = (glob.glob(f"/run/lock/trainyard/{first}.gate") or glob.glob(f"/dev/shm/trainyard/{first}.gate"))
+    with open(path, encoding="utf-8") as gate:
+        # The yard itself looks behind the gate now and then, for an instant.
+        until(lambda: taken(gate))
+        bob("run", "-q", "-g", "1", "sleep", "600")
+        bob("run", "-q", "-g", "1", "sleep", "600")
+        assert bob.await_state(2, "running")["devices"] == [second]
+        me = pwd.getpwuid(os.getuid()).pw_name
+        reason = until(lambda: (why := bob.why(3)) and why["id"] == "why.gpus_some_out" and why)
+        assert "GPU0" in reason["text"] and "2 (sleep)" in reason["text"]
+        card = until(lambda: (one := bob.devices()["GPU0"])["reason"] and one["reason"]["id"] == "device.gate_kept" and one)
+        assert card["state"] == "elsewhere" and card["reason"]["args"]["user"] == me
+        assert "cannot be released from here" in bob("devices", "release", "0", code=1).err
+    assert bob.await_state(3, "running")["devices"] == [first]
+
+
+def taken(file):
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def test_what_a_lost_run_left_behind_is_named_as_this_yards(yards):
+    ann, _ = yards
+    # It leaves its session and clears its marker, so without a control group nobody can find it.
+    script = "setsid env -i sh -c 'echo $$ > left; exec sleep 600' & exec sleep 600"
+    ann("run", "-q", "-g", "1", "sh", "-c", script)
+    ann.await_state(1, "running")
+    left = os.path.join(ann.work, "left")
+    until(lambda: os.path.exists(left) and os.path.getsize(left))
+    with open(left, encoding="utf-8") as file:
+        process = int(file.read())
+    hides = ann.json("status")["containment"] == "subreaper"
+    try:
+        daemon = ann.pid()
+        for pid in (*shims_of(ann), daemon):
+            os.kill(pid, signal.SIGKILL)
+        until(lambda: not os.path.exists(f"/proc/{daemon}"))
+        ann.up()
+        outcome = until(lambda: ann.task(1)["attempts"][0]["outcome"])
+        assert outcome["reason"]["id"] == ("outcome.lost_shim_seen" if hides else "outcome.lost_shim")
+        if not hides:
+            until(lambda: ann.devices()["GPU0"]["state"] == "free")
+            return
+        card = until(lambda: (one := ann.devices()["GPU0"])["state"] == "elsewhere" and one)
+        assert card["reason"]["id"] == "device.left_behind" and card["elsewhere"] is None
+        assert "an earlier run of this yard" in ann("devices", "release", "0", code=1).err
+    finally:
+        try:
+            os.kill(process, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    until(lambda: ann.devices()["GPU0"]["state"] == "free")
+    until(lambda: not glob.glob(f"/run/lock/trainyard/{ann.devices()['GPU0']['id']}.by.*"))

@@ -27,13 +27,13 @@ vi.mock('@/components/log', () => ({
 }));
 
 const message = (text: string, id = 'a.b') => ({ id, args: {}, text });
-const attempt = (number: number, change: object = {}) => ({ number, uid: 'u', devices: ['GPU-a'], state: 'running', resume: null, started_at: '2026-11-30T10:00:00Z', ended_at: null, outcome: null, processes: 1, ranks: [], log_path: '/l', ...change });
+const attempt = (number: number, change: object = {}) => ({ number, uid: 'u', devices: ['GPU-a'], state: 'running', resume: null, started_at: '2026-11-30T10:00:00Z', ended_at: null, outcome: null, rule: null, processes: 1, ranks: [], log_path: '/l', ...change });
 const base = {
   id: 12, uid: 'u', name: 'sft', state: 'running', held: false, priority: 0, submitted_at: '2026-11-30T09:00:00Z', started_at: '2026-11-30T10:00:00Z', ended_at: null,
   devices: ['GPU-a'], share: null, frozen: false, attempt: 1, progress: { done: 3, total: 20, fraction: 0.15, unit: 'epoch', phase: '' }, time_left_s: 600, metrics: { lr: 0.1, loss: 'NaN' },
   reason: null, outcome: null, tags: ['llama'], retries: 0, checkpoint: null, attempts: [attempt(1)], spec: { command: ['python', 'a b.py'], workdir: '/home/ann/run' }, code_changed: [], out_folder: '/out', log_path: '/l',
 };
-const failure = { kind: 'failed', class: 'script', exit_code: 1, signal: null, reason: message('It failed.', 'outcome.script_exception'), evidence: 'KeyError: 1' };
+const failure = { kind: 'failed', class: 'script', exit_code: 1, signal: null, failed_rank: null, reason: message('It failed.', 'outcome.script_exception'), evidence: 'KeyError: 1' };
 const failed = { ...base, state: 'ended', ended_at: '2026-11-30T11:00:00Z', outcome: failure, attempts: [attempt(1, { state: 'ended', outcome: failure })] };
 
 let task: object;

@@ -13,7 +13,8 @@ export const GpuCard = memo(function GpuCard({ device }: { device: Device }) {
   const { t } = useWords();
   const { reading, memory } = device;
   const load = reading?.utilisation ?? null;
-  const out = device.reason !== null && device.state !== 'foreign' && device.state !== 'elsewhere' && device.state !== 'held';
+  // Who has it in another yard is told with the tenants; that something else keeps it, here.
+  const out = device.reason !== null && device.state !== 'foreign' && device.state !== 'held' && !device.elsewhere;
   return (
     <li className={classes.card} data-out={(!device.usable && device.state !== 'foreign') || undefined}>
       <DeviceHead device={device} title={device.name} />

@@ -62,6 +62,7 @@ function Run(props: { attempt: Attempt; label: (id: string) => string; t: Transl
       <Table.Td className={classes.reasonColumn}>
         {attempt.outcome?.reason?.text ?? ''}
         {ends && <div className={classes.dim}>{ends}</div>}
+        {attempt.rule && <div className={classes.dim}>{attempt.rule.text}</div>}
       </Table.Td>
     </Table.Tr>
   );
