@@ -51,6 +51,8 @@ struct Entry {
   bool seen = false;     // in the last report
   bool retired = false;  // leased still, but not one of the yard's devices any more
   std::optional<HostHolder> elsewhere;
+  std::optional<Ulid> stray;  // a run that no row tells of has it …
+  std::set<Ulid> let_pass;    // … but for these, which a person said are no reason to wait
   std::vector<DeviceProcess> foreign;
   std::optional<Message> foreign_reason;          // with `foreign`, or of somebody not visible
   std::set<std::pair<int, uint64_t>> ignored;     // processes that are no reason to wait any more
