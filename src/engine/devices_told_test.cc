@@ -1,4 +1,5 @@
 // What the folder of a run tells of its devices, whatever version made it.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
