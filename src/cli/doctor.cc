@@ -21,6 +21,7 @@
 #include "cli/caller.h"
 #include "cli/commands.h"
 #include "cli/doctor.h"
+#include "cli/facts.h"
 #include "cli/files.h"
 #include "cli/finding.h"
 #include "cli/link.h"
@@ -121,6 +122,8 @@ json::value LookAtYard(Caller& caller, std::vector<Finding>& findings) {
       if (const std::string read_only = WordsAt(*status, "read_only"); !read_only.empty())
         findings.push_back(
             {"room", Level::kBad, msg::CliText{.text = read_only}, "df -h " + ShellQuote(caller.state.home)});
+      for (const Message& stray : StraysOf(caller, *status))
+        findings.push_back({"stray", Level::kBad, stray, kTakeStraysIn});
       containment = TextAt(*status, "containment");
       if (auto list = link->Get("/api/v1/devices")) devices = std::move(*list);
     }

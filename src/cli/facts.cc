@@ -12,6 +12,7 @@
 #include "cli/device_text.h"
 #include "cli/survival.h"
 #include "msg/cli.h"
+#include "msg/stray.h"
 
 namespace ty {
 namespace {
@@ -75,10 +76,30 @@ std::string TunnelLine(const std::string& url) {
   return line + UserName() + "@" + words[2];
 }
 
+std::vector<Message> StraysOf(const Caller& caller, const json::value& status) {
+  std::vector<Message> strays;
+  for (const json::value& stray : ItemsAt(status, "strays")) {
+    std::string devices;
+    for (const json::value& device : ItemsAt(stray, "devices"))
+      devices += (devices.empty() ? "" : ", ") + std::string(device.as_string());
+    strays.push_back(msg::StrayRuns{.run = TextAt(stray, "run"),
+                                    .task = std::to_string(IntAt(stray, "task").value_or(0)),
+                                    .devices = devices.empty() ? caller.Words(msg::StrayNoDevice{}) : devices,
+                                    .command = Printable(TextAt(stray, "command"))});
+  }
+  return strays;
+}
+
 void SayTroubleOfState(const Caller& caller, const json::value& status) {
   const std::string read_only = WordsAt(status, "read_only"), bad = TextAt(status, "bad_backup");
   if (!read_only.empty()) caller.Note(msg::CliText{.text = read_only});
   if (!bad.empty()) caller.Note(msg::CliBadBackup{.path = bad});
+  const std::vector<Message> strays = StraysOf(caller, status);
+  for (const Message& stray : strays) caller.Note(stray);
+  if (!strays.empty()) caller.Note(msg::CliText{.text = std::string("    ") + kTakeStraysIn});
+  const int64_t aside = static_cast<int64_t>(ItemsAt(status, "put_aside").size());
+  if (aside > 0)
+    caller.Note(msg::StrayPutAside{.count = aside, .folder = caller.state.Attempts() + "/.quarantine"});
 }
 
 void PrintFacts(const Caller& caller, const json::value& status) {

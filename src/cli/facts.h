@@ -7,6 +7,10 @@
 #include "cli/caller.h"
 
 namespace ty {
+// Runs that are alive and that the state does not know, a sentence each; and what takes them in.
+std::vector<Message> StraysOf(const Caller& caller, const boost::json::value& status);
+inline constexpr char kTakeStraysIn[] = "trainyard down; trainyard recover; trainyard up";
+
 // What a person should know of the yard's disk and backups, on stderr; nothing when all is well.
 void SayTroubleOfState(const Caller& caller, const boost::json::value& status);
 

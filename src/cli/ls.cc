@@ -111,7 +111,11 @@ int Ls(Caller& caller, const Invocation& invocation) {
   } else {
     PrintTable(caller, tasks, DeviceLabels::For(*link, tasks));
   }
-  if (auto status = link->Get("/api/v1/status")) SayTroubleOfState(caller, *status);
+  if (auto status = link->Get("/api/v1/status")) {
+    // Right after a restart a run may be called running that is found dead a moment later.
+    if (FlagAt(*status, "adopting")) caller.Note(msg::CliStatusAdopting{});
+    SayTroubleOfState(caller, *status);
+  }
   if (!TextAt(*list, "next").empty())
     caller.Note(msg::CliMoreTasks{.count = static_cast<int64_t>(tasks.size())});
   return kDone;

@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "model/recovery.h"
 #include "msg/cli.h"
+#include "msg/stray.h"
 
 namespace ty {
 namespace {
@@ -33,10 +34,13 @@ std::string Some(const std::vector<TaskId>& tasks) {
 }
 
 void Tell(const Caller& caller, const Recovery& done) {
-  if (done.healthy) return caller.Say(msg::CliRecoverHealthy{.path = caller.state.Database()});
+  if (done.healthy && done.runs_taken_in == 0)
+    return caller.Say(msg::CliRecoverHealthy{.path = caller.state.Database()});
   if (!done.moved_to.empty())
     caller.Say(msg::CliRecoverMoved{.path = caller.state.Database(), .kept = done.moved_to});
-  if (done.read_whole)
+  if (done.healthy)
+    caller.Say(msg::StrayStateWhole{.path = caller.state.Database()});
+  else if (done.read_whole)
     caller.Say(msg::CliRecoverReadWhole{});
   else if (done.read_damaged && !done.backup.empty())
     caller.Say(msg::CliRecoverReadMixed{.backup = done.backup, .made = done.backup_made.value_or(Time{})});
@@ -54,7 +58,7 @@ void Tell(const Caller& caller, const Recovery& done) {
   if (!done.lost.empty())
     caller.Say(
         msg::CliRecoverLost{.count = static_cast<int64_t>(done.lost.size()), .tasks = Some(done.lost)});
-  if (!done.read_whole) caller.Say(msg::CliRecoverMissing{});
+  if (!done.read_whole && !done.healthy) caller.Say(msg::CliRecoverMissing{});
   caller.Say(msg::CliRecoverNext{});
 }
 

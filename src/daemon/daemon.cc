@@ -34,6 +34,7 @@
 #include "posix/files.h"
 #include "posix/process.h"
 #include "series/series.h"
+#include "store/traces.h"
 #include "words/words.h"
 #include "yard/yard.h"
 
@@ -246,6 +247,8 @@ int RunDaemon(const DaemonOptions& options) {
   if (!store) return herald.Refuse(store.error());
   Result<OpenState> state = Load(**store);
   if (!state) return herald.Refuse(state.error());
+  // A number is given once, also when an older copy of the state was put back: tasks/<N> is somebody's.
+  state->last_task = std::max(state->last_task, LastTaskFolder(options.home));
   Result<std::string> instance = InstanceOf(**store, *state, clock.Now(), options.home);
   if (!instance) return herald.Refuse(instance.error());
 

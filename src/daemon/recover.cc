@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/paths.h"
 #include "daemon/host.h"
+#include "engine/local/devices_told.h"
 #include "msg/head.h"
 #include "os/clock.h"
 #include "posix/files.h"
@@ -50,16 +51,6 @@ Time CreatedAt(const Ulid& uid) {
   return FromNanos(ms * 1'000'000);
 }
 
-std::vector<std::string> SplitAtCommas(std::string_view text) {
-  std::vector<std::string> parts;
-  while (!text.empty()) {
-    const size_t comma = std::min(text.find(','), text.size());
-    parts.emplace_back(text.substr(0, comma));
-    text.remove_prefix(std::min(comma + 1, text.size()));
-  }
-  return parts;
-}
-
 std::optional<FoundRun> ReadRun(const AttemptPaths& files, const Ulid& uid) {
   const auto text = ReadFile(files.Spec(), kLongestSpec);
   const std::optional<wire::ShimSpec> told = text ? wire::DecodeSpec(*text) : std::nullopt;
@@ -75,6 +66,8 @@ std::optional<FoundRun> ReadRun(const AttemptPaths& files, const Ulid& uid) {
   run.boot = told->boot;
   run.open = Exists(files.Slot());
   run.created = CreatedAt(uid);
+  const std::optional<std::vector<std::string>> devices = DevicesTold(*told, files);
+  if (devices) run.devices = *devices;
   TaskSpec& spec = run.spec;
   spec.name = run.name;
   spec.argv = told->argv;
@@ -90,14 +83,11 @@ std::optional<FoundRun> ReadRun(const AttemptPaths& files, const Ulid& uid) {
     const size_t equals = variable.find('=');
     if (equals == std::string::npos) continue;
     const std::string name = variable.substr(0, equals), value = variable.substr(equals + 1);
-    if (name == "CUDA_VISIBLE_DEVICES")
-      for (const std::string& device : SplitAtCommas(value))
-        if (device.starts_with("GPU-") || device.starts_with("MIG-")) run.devices.push_back(device);
     if (!IsScrubbed(name)) spec.environment.emplace_back(name, value);
   }
   spec.wish.ranks = !told->ranks.empty();
   const int count = static_cast<int>(std::max(told->ranks.size(), run.devices.size()));
-  if (count > 0) spec.gpus.counts = {count};
+  if (count > 0 || devices) spec.gpus.counts = {count};
   return run;
 }
 

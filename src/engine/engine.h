@@ -28,7 +28,8 @@ struct LaunchOrder {
   std::vector<std::string> environment;  // "K=V", final: variables of contracts C3 included
   std::string out_folder;                // made when missing
   int umask = 022;
-  std::vector<int> cpus;  // affinity; empty: leave as it is
+  std::vector<int> cpus;             // affinity; empty: leave as it is
+  std::vector<std::string> devices;  // ids of what it was given; only noted, for who finds it without a row
   // One process each, with variables of its own on top; empty: one process. Their output goes to log.0,
   // log.1…
   struct Rank {
@@ -83,6 +84,7 @@ struct AttemptRunning {
   int pid = 0;  // of its first process (of rank 0)
   bool adopted = false;
   bool frozen = false;
+  bool unkillable = false;  // as AttemptUnkillable; told before we were connected
 };
 struct AttemptExited {
   ExitRecord record;
@@ -103,10 +105,22 @@ struct AttemptFreezeRefused {
   int error = 0;  // errno
 };
 
+// Found at adoption: a run that lives and that no row tells of. It is watched, never touched.
+struct StrayFound {
+  TaskId task;  // as its folder says; 0 where that cannot be read
+  int number = 0;
+  int shim = 0;  // its supervisor's pid
+  std::string command;
+  // What it was given. Nothing: its folder does not say, and what it is pinned to and sees must tell.
+  std::optional<std::vector<std::string>> devices;
+  std::vector<int> cpus;
+};
+struct StrayGone {};
+
 struct AttemptNews {
   Ulid attempt;
   std::variant<AttemptRunning, AttemptExited, AttemptNotStarted, AttemptRefused, AttemptLost, AttemptStuck,
-               AttemptUnkillable, AttemptFrozen, AttemptThawed, AttemptFreezeRefused>
+               AttemptUnkillable, AttemptFrozen, AttemptThawed, AttemptFreezeRefused, StrayFound, StrayGone>
       what;
 };
 
@@ -121,7 +135,8 @@ class Engine {
   virtual void Thaw(Ulid attempt) = 0;
   // After a restart: looks at every open attempt in parallel and bounded, and reports one piece of news on
   // each. `done` is called on the engine's thread once each has been reported (a stuck one after its bound).
-  // Folders without a row are moved to attempts/.quarantine and named in `strays`.
+  // Folders without a row are named in `strays`: what does not run is moved to attempts/.quarantine, what
+  // does was told of before as StrayFound, and StrayGone comes once it has ended.
   virtual void Adopt(std::vector<Attempt> open,
                      std::function<void(std::vector<std::string> strays)> done) = 0;
   // The end is durable: decision, slot and control socket go; log and files stay.

@@ -17,6 +17,25 @@ static Message ReadOnlyReason(const YardFacts& facts) {
   return {};
 }
 
+static boost::json::array RenderStrays(const YardView& yard) {
+  boost::json::array strays;
+  for (const StrayView& stray : yard.strays) {
+    boost::json::array devices;
+    for (const std::string& label : stray.devices) devices.emplace_back(ToJsonText(label));
+    strays.push_back({{"run", stray.uid.Text()},
+                      {"task", stray.task.value},
+                      {"attempt", stray.number},
+                      {"supervisor", stray.supervisor},
+                      {"command", ToJsonText(stray.command)},
+                      {"devices", std::move(devices)}});
+  }
+  return strays;
+}
+
+static boost::json::array RenderPutAside(const YardView& yard) {
+  return boost::json::array(yard.put_aside.begin(), yard.put_aside.end());
+}
+
 void Api::GetStatus(CallPtr call) {
   backend_.Look([this, call](YardFacts facts) {
     boost::json::array devices;
@@ -43,6 +62,8 @@ void Api::GetStatus(CallPtr call) {
           {"devices", yard.devices},
           {"devices_free", yard.devices_free}}},
         {"adopting", yard.adopting},
+        {"strays", RenderStrays(yard)},
+        {"put_aside", RenderPutAside(yard)},
         {"read_only", RenderMessage(ReadOnlyReason(facts), call->language())},
         {"bad_backup", yard.store.bad_copy.empty() ? boost::json::value(nullptr)
                                                    : boost::json::value(ToJsonText(yard.store.bad_copy))},

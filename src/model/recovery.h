@@ -17,7 +17,7 @@ struct FoundRun {
   std::string name;  // of the task; empty: not told
   std::string boot;
   TaskSpec spec;                     // command, folder, variables and limits as its supervisor was given them
-  std::vector<std::string> devices;  // GPUs it was given
+  std::vector<std::string> devices;  // ids of what it was given
   bool open = false;                 // its end was never taken in: the next start looks at what became of it
   Time created;
 };

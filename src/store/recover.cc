@@ -21,6 +21,7 @@
 #include "store/migrations.h"
 #include "store/salvage.h"
 #include "store/sqlite_rows.h"
+#include "store/traces.h"
 
 namespace ty {
 namespace {
@@ -57,10 +58,33 @@ std::unique_ptr<Connection> OpenAsSource(const std::string& path) {
   return std::move(*connection);
 }
 
+uint32_t BigEndianAt(std::string_view bytes, size_t at) {
+  uint32_t number = 0;
+  for (size_t i = 0; i < 4; ++i) number = number << 8 | static_cast<unsigned char>(bytes[at + i]);
+  return number;
+}
+
+// The first page of the file that this log of SQLite's was written for, as the log has it; empty: it has not.
+std::string FirstPageIn(const std::string& log) {
+  constexpr size_t kHead = 32, kFrameHead = 24, kSalts = 16, kFrameSalts = 8, kLongest = 1 << 30;
+  const auto content = ReadFile(log, kLongest);
+  if (!content || content->size() < kHead) return {};
+  const std::string_view bytes = *content;
+  const size_t size = BigEndianAt(bytes, 8);
+  if (size < 512 || size > 65536) return {};
+  for (size_t at = kHead; at + kFrameHead + size <= bytes.size(); at += kFrameHead + size) {
+    if (bytes.substr(at + kFrameSalts, 8) != bytes.substr(kSalts, 8)) break;  // left from before
+    if (BigEndianAt(bytes, at) == 1) return std::string(bytes.substr(at + kFrameHead, size));
+  }
+  return {};
+}
+
 class Recovering {
  public:
-  Recovering(std::string home, const std::vector<FoundRun>& runs, Time now)
-      : paths_{std::move(home)}, runs_(runs), now_(now) {}
+  Recovering(std::string home, std::vector<FoundRun> runs, Time now)
+      : paths_{std::move(home)}, runs_(std::move(runs)), now_(now) {
+    for (const FoundRun& run : runs_) last_number_ = std::max(last_number_, run.task.value);
+  }
 
   Result<Recovery> Run();
 
@@ -69,6 +93,8 @@ class Recovering {
   Result<std::string> WhatIsWrong(Connection& connection) const;
   Status Build();
   Status OpenSources();
+  Status OpenLogAlone();
+  Status TakeInStrays();
   Status Fill();
   Status TakeInRuns();
   Status Mend();
@@ -81,17 +107,21 @@ class Recovering {
   Status Count();
   Status Write(Change change) { return rows_->Apply(change); }
   Result<Task> Make(const FoundRun& run);
+  static bool IsOf(const FoundRun& run, const TaskRecord& record);
+  Status KeepNumbersApart(FoundRun& run);
 
   std::string Scratch(const char* name) const { return scratch_ + "/" + name; }
   std::string Ready() const { return paths_.Database() + ".recovered"; }
 
   const StatePaths paths_;
-  const std::vector<FoundRun>& runs_;
+  std::vector<FoundRun> runs_;
   const Time now_;
   const std::string scratch_ = paths_.home + "/recovery";
   std::unique_ptr<Connection> damaged_, backup_, fresh_;
   std::unique_ptr<SqliteRows> rows_;
   std::set<TaskId> touched_;
+  std::map<TaskId, TaskId> moved_;  // whose number is another task's now
+  int64_t last_number_ = 0;         // of the tasks that runs were of
   Recovery done_;
 };
 
@@ -111,6 +141,7 @@ Result<Recovery> Recovering::Run() {
   if (!whole) return Forward(whole.error());
   if (*whole) {
     done_.healthy = true;
+    if (const Status taken = TakeInStrays(); !taken) return Forward(taken.error());
     return done_;
   }
   (void)RemoveTree(scratch_);
@@ -132,7 +163,10 @@ Result<Recovery> Recovering::Run() {
 // Whether the file can be used as it is. What a newer Trainyard wrote, or another program has open, is no
 // damage.
 Result<bool> Recovering::IsWhole() {
-  if (!Exists(paths_.Database())) return false;
+  if (IsGoneOrEmpty(paths_.Database())) {
+    if (Exists(paths_.Database())) done_.found = "empty";
+    return false;
+  }
   const bool suspect = Exists(paths_.Suspect());
   Result<std::unique_ptr<Connection>> connection = Connection::Open(paths_.Database());
   Status fine = connection ? Status() : Forward(connection.error());
@@ -169,7 +203,7 @@ Result<std::string> Recovering::WhatIsWrong(Connection& connection) const {
 
 Status Recovering::Build() {
   if (const Status opened = OpenSources(); !opened) return opened;
-  if (!damaged_ && !backup_ && runs_.empty())
+  if (!damaged_ && !backup_ && runs_.empty() && LastTaskFolder(paths_.home) == 0)
     return Fail(Code::kNotFound, msg::StoreNothingToRecover{.path = paths_.Database(),
                                                             .what = done_.found.empty() ? "-" : done_.found,
                                                             .folder = paths_.Backups()});
@@ -192,8 +226,13 @@ Status Recovering::Build() {
 }
 
 Status Recovering::OpenSources() {
-  const Result<bool> there = CopyReadable(paths_.Database(), Scratch("damaged.db"));
+  const bool gone = IsGoneOrEmpty(paths_.Database());
+  const Result<bool> there =
+      gone ? Result<bool>(false) : CopyReadable(paths_.Database(), Scratch("damaged.db"));
   if (!there) return Forward(there.error());
+  if (gone) {
+    if (const Status opened = OpenLogAlone(); !opened) return opened;
+  }
   if (*there) {
     if (const auto log = CopyReadable(paths_.Database() + "-wal", Scratch("damaged.db-wal")); !log)
       return Forward(log.error());
@@ -209,6 +248,41 @@ Status Recovering::OpenSources() {
     break;
   }
   return {};
+}
+
+// The file is gone, its log is not: a young yard's holds everything. Beside an empty file SQLite would throw
+// it away; beside its own first page it is read, and what is not in it is missing as a damaged page would be.
+Status Recovering::OpenLogAlone() {
+  const Result<bool> there = CopyReadable(paths_.Database() + "-wal", Scratch("damaged.db-wal"));
+  if (!there) return Forward(there.error());
+  const std::string page = FirstPageIn(Scratch("damaged.db-wal"));
+  if (page.empty()) return {};
+  if (!WriteFileAt(AT_FDCWD, Scratch("damaged.db").c_str(), page))
+    return Fail(Code::kUnavailable, msg::StoreRecoverFailed{.what = "damaged.db", .folder = paths_.home});
+  damaged_ = OpenAsSource(Scratch("damaged.db"));
+  return {};
+}
+
+// The file is whole, but runs may be going on that it does not know: somebody put an older copy in its place.
+// Only those whose end was not taken in count; of the others it may be that the task was removed.
+Status Recovering::TakeInStrays() {
+  if (std::none_of(runs_.begin(), runs_.end(), [](const FoundRun& run) { return run.open; })) return {};
+  Result<std::unique_ptr<Connection>> connection = Connection::Open(paths_.Database());
+  if (!connection) return Forward(connection.error());
+  fresh_ = std::move(*connection);
+  rows_ = std::make_unique<SqliteRows>(*fresh_);
+  std::erase_if(runs_, [](const FoundRun& run) { return !run.open; });
+  Status taken = fresh_->Begin();
+  if (taken) taken = TakeInRuns();
+  for (const TaskId id : touched_)
+    if (taken) taken = MendTask(id);
+  if (taken && !touched_.empty()) taken = MendLeases();
+  if (taken) taken = NeverRepeatNumbers();
+  if (taken) taken = fresh_->Commit();
+  if (taken) taken = Count();
+  rows_.reset();
+  fresh_.reset();
+  return taken;
 }
 
 // Table by table: what can be read of the damaged file is newer, so it comes first; where it cannot be read
@@ -258,11 +332,42 @@ Result<Task> Recovering::Make(const FoundRun& run) {
   return task;
 }
 
+// Does the state know this very task? After an older copy was put back its number may have been given again.
+bool Recovering::IsOf(const FoundRun& run, const TaskRecord& record) {
+  for (const Attempt& other : record.attempts)
+    if (other.number == run.number || (run.open && other.state != AttemptState::kEnded)) return false;
+  if (!record.spec) return true;
+  const std::vector<std::string>&asked = record.spec->argv, &ran = run.spec.argv;
+  // The first word was looked up on the way.
+  return asked.size() == ran.size() && asked.size() > 0 &&
+         std::equal(asked.begin() + 1, asked.end(), ran.begin() + 1) && ran.front().ends_with(asked.front());
+}
+
+Status Recovering::KeepNumbersApart(FoundRun& run) {
+  if (const auto moved = moved_.find(run.task); moved != moved_.end()) {
+    run.task = moved->second;
+    return {};
+  }
+  const Result<TaskRecord> record = rows_->FindTask(run.task);
+  if (!record || IsOf(run, *record)) return {};
+  const Result<int64_t> task = fresh_->Number("SELECT max(id) FROM task");
+  const Result<int64_t> event = fresh_->Number("SELECT max(task) FROM event");
+  if (!task || !event) return Forward(task ? event.error() : task.error());
+  last_number_ = std::max({last_number_, *task, *event, LastTaskFolder(paths_.home)});
+  const TaskId own{++last_number_};
+  moved_[run.task] = own;
+  run.task = own;
+  return {};
+}
+
 // Folders of attempts that no row tells of: launched after the copy was made, or lost with a page.
 Status Recovering::TakeInRuns() {
-  for (const FoundRun& run : runs_) {
+  for (FoundRun& run : runs_) {
     const Result<int64_t> known = fresh_->Number("SELECT count(*) FROM attempt WHERE uid = ?", {run.uid});
     if (!known) return Forward(known.error());
+    if (*known == 0) {
+      if (const Status numbered = KeepNumbersApart(run); !numbered) return numbered;
+    }
     const Result<int64_t> spec = fresh_->Number("SELECT count(*) FROM spec WHERE task = ?", {run.task});
     if (!spec) return Forward(spec.error());
     if (*known > 0 && *spec > 0) continue;
@@ -437,13 +542,7 @@ Status Recovering::NeverRepeatNumbers() {
   const Result<int64_t> task = fresh_->Number("SELECT max(id) FROM task");
   const Result<int64_t> event = fresh_->Number("SELECT max(task) FROM event");
   if (!task || !event) return Forward(task ? event.error() : task.error());
-  int64_t most = *event;
-  if (const auto folders = ListFolder(paths_.home + "/tasks"))
-    for (const std::string& name : *folders) {
-      char* end = nullptr;
-      const int64_t number = std::strtoll(name.c_str(), &end, 10);
-      if (*end == '\0') most = std::max(most, number);
-    }
+  const int64_t most = std::max(*event, LastTaskFolder(paths_.home));
   if (most <= *task) return {};
   return Write(SettingChanged{"store.last_erased_task", std::to_string(most)});
 }

@@ -92,7 +92,7 @@ TEST_F(Recovering, LeavesAGoodStateAlone) {
   Open();
   ASSERT_TRUE(desk_.Commit(TaskAdded{WaitingTask(1), PlainSpec()}));
   desk_.Close();
-  EXPECT_TRUE(Recover({RunOf(9, 1, true)}).healthy);
+  EXPECT_TRUE(Recover({RunOf(9, 1, false)}).healthy) << "a run that is over may have been removed on purpose";
   Open();
   EXPECT_EQ(desk_.LoadOpen().tasks.size(), 1u);
 }
@@ -267,6 +267,109 @@ TEST_F(Recovering, BringsBackAStateFileThatIsGone) {
   EXPECT_EQ(Recover().tasks, 1);
   Open();
   EXPECT_EQ(StateOf(1), "waiting");
+}
+
+TEST_F(Recovering, TakesNoEmptyFileForAnEmptyQueueAsLongAsThereIsABackup) {
+  Open();
+  ASSERT_TRUE(desk_.Commit(TaskAdded{WaitingTask(1), PlainSpec()}));
+  desk_.Close();
+  BackUp();
+  std::ofstream(Database(), std::ios::trunc).close();
+  std::filesystem::remove(Database() + "-wal");
+  EXPECT_EQ(Refusal(), "store.missing");
+  EXPECT_EQ(std::filesystem::file_size(Database()), 0u);
+  EXPECT_EQ(Recover().tasks, 1);
+  Open();
+  EXPECT_EQ(StateOf(1), "waiting");
+}
+
+TEST_F(Recovering, ReadsTheLogWhenItsFileIsEmptyOrGone) {
+  for (const bool gone : {false, true}) {
+    Open();
+    ASSERT_TRUE(desk_.Commit(TaskAdded{WaitingTask(gone ? 2 : 1), PlainSpec()}));
+    desk_.Close();
+    if (gone) {
+      std::filesystem::remove(Database());
+    } else {
+      std::ofstream(Database(), std::ios::trunc).close();
+    }
+    EXPECT_EQ(Refusal(), "store.missing");
+    ASSERT_GT(std::filesystem::file_size(Database() + "-wal"), 0u) << "nobody has thrown it away";
+    const Recovery done = Recover();
+    EXPECT_TRUE(done.read_damaged);
+    EXPECT_TRUE(done.read_whole);
+    EXPECT_EQ(done.tasks, 1);
+    Open();
+    EXPECT_EQ(StateOf(gone ? 2 : 1), "waiting");
+    desk_.Close();
+    for (const char* part : {"", "-wal"}) std::filesystem::remove(Database() + part);
+  }
+}
+
+TEST_F(Recovering, BuildsTheStateFromFoldersOfRunsWhenTheyAreAllThereIs) {
+  FoundRun run = RunOf(7, 1, true);
+  std::filesystem::create_directories(folder_.File("attempts/" + run.uid.Text()));
+  EXPECT_EQ(Refusal(), "store.missing");
+  EXPECT_EQ(Recover({run}).made, std::vector<TaskId>{TaskId{7}});
+  Open();
+  EXPECT_EQ(StateOf(7), "starting");
+}
+
+TEST_F(Recovering, KnowsByTheResultsOfTasksAloneWhichNumbersWereGiven) {
+  std::filesystem::create_directories(folder_.File("tasks/41"));
+  EXPECT_EQ(Refusal(), "store.missing");
+  EXPECT_EQ(Recover().tasks, 0);
+  Open();
+  EXPECT_EQ(desk_.LoadOpen().last_task, 41);
+}
+
+TEST_F(Recovering, AFolderThatWasNeverInUseBeginsEmpty) {
+  std::filesystem::create_directories(folder_.File("attempts/.quarantine"));
+  std::filesystem::create_directories(folder_.File("backups"));
+  std::filesystem::create_directories(folder_.File("tasks"));
+  std::ofstream(Database(), std::ios::trunc).close();  // its first start was cut short
+  EXPECT_EQ(Refusal(), "");
+}
+
+TEST_F(Recovering, TakesInWhatRunsUnknownToAWholeFile) {
+  Open();
+  ASSERT_TRUE(desk_.Commit(TaskAdded{WaitingTask(1), PlainSpec()}, TaskAdded{WaitingTask(2), PlainSpec()}));
+  Task busy = WaitingTask(3);
+  busy.state = Running{};
+  busy.attempts = 1;
+  Attempt own;
+  own.uid = UidOf(33);
+  own.task = TaskId{3};
+  own.number = 1;
+  own.state = AttemptState::kRunning;
+  own.boot = "boot";
+  ASSERT_TRUE(desk_.Commit(TaskAdded{busy, PlainSpec()}, AttemptAdded{own}));
+  desk_.Close();
+  FoundRun known = RunOf(2, 1, true);
+  known.devices = {"cpu:0"};
+  FoundRun unknown = RunOf(5, 1, true);
+  FoundRun namesake = RunOf(1, 1, true);  // its number was given again meanwhile
+  namesake.spec.argv.push_back("something else");
+  const FoundRun double_of = RunOf(3, 2, true);  // the same command, but that task runs already
+  const Recovery done = Recover({namesake, known, double_of, unknown, RunOf(6, 1, false)});
+  EXPECT_TRUE(done.healthy);
+  EXPECT_EQ(done.runs_taken_in, 4);
+  EXPECT_EQ(done.tasks, 6);
+  EXPECT_TRUE(done.held.empty());
+  Open();
+  EXPECT_EQ(StateOf(1), "waiting") << "another task than the one that runs";
+  EXPECT_TRUE(desk_.Find(1).attempts.empty());
+  EXPECT_EQ(StateOf(2), "starting");
+  EXPECT_EQ(StateOf(5), "starting");
+  EXPECT_EQ(StateOf(7), "starting");
+  EXPECT_EQ(desk_.Find(7).spec->argv, namesake.spec.argv);
+  EXPECT_EQ(StateOf(3), "running");
+  EXPECT_EQ(desk_.Find(3).attempts.size(), 1u);
+  EXPECT_EQ(StateOf(8), "starting");
+  EXPECT_EQ(desk_.LoadOpen().leases, std::vector<Lease>({{.attempt = known.uid, .device = "cpu:0"}}));
+  desk_.Close();
+  EXPECT_EQ(Recover({namesake, known, double_of, unknown}).runs_taken_in, 0)
+      << "a second time there is nothing to do";
 }
 
 // The moment in which the damaged file is away already and the new one not yet in its place.

@@ -15,6 +15,7 @@
 #include "store/room.h"
 #include "store/sqlite.h"
 #include "store/sqlite_rows.h"
+#include "store/traces.h"
 
 namespace ty {
 namespace {
@@ -264,8 +265,12 @@ Result<std::unique_ptr<Store>> OpenSqliteStore(StoreSettings settings) {
   const bool suspect = Exists(paths.Suspect());
   if (suspect && ReadFile(paths.Suspect(), 64).value_or("") == kHalfRecovered)
     return Fail(Code::kUnavailable, msg::StoreHalfRecovered{.path = paths.Database()});
-  if (!Exists(paths.Database()) && !ListBackups(paths.Backups()).empty())
-    return Fail(Code::kUnavailable, msg::StoreMissing{.path = paths.Database(), .folder = paths.Backups()});
+  // Nor may SQLite see an empty file: it would throw the log beside it away, and all that is left in it.
+  if (IsGoneOrEmpty(paths.Database())) {
+    if (const std::string traces = TracesIn(settings.folder); !traces.empty())
+      return Fail(Code::kUnavailable,
+                  msg::StoreMissing{.path = paths.Database(), .traces = traces, .home = settings.folder});
+  }
 
   // On a full disk not even the opening is sure to work.
   Ballast ballast(paths.Ballast());

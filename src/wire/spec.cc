@@ -87,6 +87,7 @@ std::string EncodeSpec(const ShimSpec& spec) {
   json.emplace_back("workdir", FromBytes(spec.workdir));
   json.emplace_back("environment", WordsToJson(spec.environment));
   json.emplace_back("cpus", NumbersToJson(spec.cpus));
+  if (spec.devices) json.emplace_back("devices", WordsToJson(*spec.devices));
   if (!spec.ranks.empty()) {
     JsonArray ranks;
     for (const ShimSpec::Rank& rank : spec.ranks) {
@@ -143,6 +144,8 @@ std::optional<ShimSpec> DecodeSpec(std::string_view text) {
     return std::nullopt;
   if (!NumbersFrom(*json, "cpus", spec.cpus) || spec.argv.empty()) return std::nullopt;
   if (!RanksFrom(*json, spec.ranks)) return std::nullopt;
+  if (json->Find("devices") != nullptr && !WordsFrom(*json, "devices", spec.devices.emplace()))
+    return std::nullopt;
   spec.stop_target = ParseTarget(target).value_or(Target::kGroup);
   return spec;
 }

@@ -31,6 +31,8 @@ struct ShimSpec {
   std::string workdir;
   std::vector<std::string> environment;  // "K=V"
   std::vector<int> cpus;                 // affinity; empty: as inherited
+  // Ids of the devices it was given; nothing in an older spec, which does not say.
+  std::optional<std::vector<std::string>> devices;
   // One process each, with variables instead of or besides those above and CPUs of its own where it names
   // any; empty: one process.
   struct Rank {

@@ -290,6 +290,16 @@ TEST(Spec, ATargetOfALaterFormatIsTheGroup) {
   EXPECT_EQ(DecodeSpec(text)->stop_target, Target::kGroup);
 }
 
+TEST(Spec, TellsNoDevicesFromNotSayingWhich) {
+  ShimSpec spec = Spec();
+  EXPECT_EQ(EncodeSpec(spec).find("devices"), std::string::npos);
+  EXPECT_EQ(DecodeSpec(EncodeSpec(spec))->devices, std::nullopt);
+  for (const std::vector<std::string>& devices : {std::vector<std::string>{}, {"cpu:0", "GPU-1"}}) {
+    spec.devices = devices;
+    EXPECT_EQ(DecodeSpec(EncodeSpec(spec)), spec);
+  }
+}
+
 TEST(Spec, GivesBackItsRanks) {
   ShimSpec spec = Spec();
   spec.ranks = {{{"RANK=0", "X=\xff"}, {0}}, {{}, {}}, {{"RANK=2"}, {1, 2}}};

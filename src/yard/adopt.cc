@@ -65,10 +65,47 @@ void Yard::Apply(Adopted& adopted) {
   FAIL_POINT("adopt.done");
   adopting_ = false;
   decide_ = true;
-  for (const std::string& stray : adopted.strays) Log("attempt folder without a row, put aside: " + stray);
+  for (std::string& stray : adopted.strays) {
+    const std::optional<Ulid> uid = Ulid::Parse(stray);
+    if (uid && strays_.count(*uid) != 0) continue;
+    Log("attempt folder without a row, put aside: " + stray);
+    put_aside_.push_back(stray);
+  }
   Emit("daemon.adopted", std::nullopt, 0,
        {{"running", static_cast<int64_t>(current_.size())},
         {"strays", static_cast<int64_t>(adopted.strays.size())}});
+}
+
+// ---- Runs that live and that no row tells of: after an older copy of the state was put back, mostly.
+
+void Yard::Apply(const Ulid& attempt, StrayFound& stray) {
+  Log("a run without a row, left alone: " + attempt.Text());
+  strays_[attempt] = std::move(stray);
+  KeepFromStrays();
+}
+
+void Yard::Forget(const Ulid& stray) {
+  strays_.erase(stray);
+  KeepFromStrays();
+}
+
+// What one of them was given is given to nobody else as long as it lives. Where its folder does not say what
+// that was, a CPU slot counts as its when it may run there.
+void Yard::KeepFromStrays() {
+  const auto has = [](const StrayFound& stray, const Device& device) {
+    if (stray.devices)
+      return std::find(stray.devices->begin(), stray.devices->end(), device.id) != stray.devices->end();
+    return std::any_of(device.cpus.begin(), device.cpus.end(), [&](int cpu) {
+      return std::find(stray.cpus.begin(), stray.cpus.end(), cpu) != stray.cpus.end();
+    });
+  };
+  for (Entry& entry : ledger_.entries()) {
+    std::erase_if(entry.let_pass, [&](const Ulid& uid) { return strays_.count(uid) == 0; });
+    const std::optional<Ulid> before = std::exchange(entry.stray, std::nullopt);
+    for (const auto& [uid, stray] : strays_)
+      if (!entry.stray && entry.let_pass.count(uid) == 0 && has(stray, entry.device)) entry.stray = uid;
+    if (entry.stray != before) Refresh(entry);
+  }
 }
 
 }  // namespace ty

@@ -266,6 +266,10 @@ Status Yard::ReleaseDevice(Entry& entry) {
     entry.hold.reset();
     journal_.Write(SettingChanged{HoldKey(entry.device.id), ""});
   }
+  if (entry.stray) {
+    entry.let_pass.insert(*entry.stray);
+    KeepFromStrays();
+  }
   if (entry.foreign_reason) {
     for (const DeviceProcess& process : entry.foreign) entry.ignored.emplace(process.pid, process.start);
     const bool hidden = entry.foreign.empty() || !entry.foreign.front().visible;
@@ -359,6 +363,7 @@ DeviceView Yard::View(const Entry& entry) const {
                : entry.unread          ? "unknown"
                : entry.hold            ? "held"
                : !entry.leases.empty() ? (shared ? "shared" : "leased")
+               : entry.stray           ? "foreign"
                : entry.elsewhere       ? "elsewhere"
                : gate_shut             ? "elsewhere"
                : entry.foreign_reason  ? "foreign"

@@ -204,6 +204,7 @@ LaunchOrder Yard::OrderFor(const Task& task, const Live& live, const TaskSpec& s
   }
 
   order.attempt = attempt.uid;
+  order.devices = attempt.devices;
   order.task = task.id;
   order.number = attempt.number;
   order.argv = spec.argv;

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "msg/device.h"
+#include "msg/stray.h"
 
 namespace ty {
 
@@ -129,6 +130,7 @@ std::optional<Message> Ledger::TroubleOf(const Entry& entry) const {
     if (entry.hold->until) return msg::DeviceHeld{.device = entry.device.label, .until = *entry.hold->until};
     return msg::DeviceHeldOpen{.device = entry.device.label};
   }
+  if (entry.stray) return msg::StrayDevice{.device = entry.device.label, .run = entry.stray->Text()};
   if (entry.elsewhere) return Elsewhere(entry);
   if (entry.gate && entry.gate->shut) return GateOf(entry);
   if (entry.foreign_reason) return entry.foreign_reason;

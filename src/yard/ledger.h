@@ -51,6 +51,8 @@ struct Entry {
   bool seen = false;     // in the last report
   bool retired = false;  // leased still, but not one of the yard's devices any more
   std::optional<HostHolder> elsewhere;
+  std::optional<Ulid> stray;  // a run that no row tells of has it …
+  std::set<Ulid> let_pass;    // … but for these, which a person said are no reason to wait
   // Its host lease could not be asked for: somebody has the gate. It is left out until `again`.
   struct Gate {
     Time since, again;

@@ -14,6 +14,8 @@
 namespace ty {
 
 void Yard::Apply(AttemptNews& news) {
+  if (auto* stray = std::get_if<StrayFound>(&news.what)) return Apply(news.attempt, *stray);
+  if (std::holds_alternative<StrayGone>(news.what)) return Forget(news.attempt);
   Live* live = FindLive(news.attempt);
   if (live == nullptr) return;  // concluded meanwhile
   if (auto* running = std::get_if<AttemptRunning>(&news.what)) return Began(*live, *running);
@@ -37,16 +39,19 @@ void Yard::Apply(AttemptNews& news) {
   if (auto* frozen = std::get_if<AttemptFrozen>(&news.what)) return Apply(*live, *frozen);
   if (auto* thawed = std::get_if<AttemptThawed>(&news.what)) return Apply(*live, *thawed);
   if (auto* refused = std::get_if<AttemptFreezeRefused>(&news.what)) return Apply(*live, *refused);
-  if (std::holds_alternative<AttemptUnkillable>(news.what)) {
-    live->unkillable = true;
-    Emit("attempt.stopping", live->attempt.task, live->attempt.number,
-         {{"reason", ToJson(Message(msg::WhyUnkillable{}))}});
-    for (const std::string& id : live->attempt.devices) {
-      Entry* entry = ledger_.Find(id);
-      if (entry == nullptr || !live->leased) continue;
-      TakeOut(*entry, OutOfService::Why::kUnkillable,
-              msg::DeviceUnkillable{.device = entry->device.label, .task = NameOf(live->attempt.task)});
-    }
+  if (std::holds_alternative<AttemptUnkillable>(news.what)) return Unkillable(*live);
+}
+
+void Yard::Unkillable(Live& live) {
+  if (live.unkillable) return;
+  live.unkillable = true;
+  Emit("attempt.stopping", live.attempt.task, live.attempt.number,
+       {{"reason", ToJson(Message(msg::WhyUnkillable{}))}});
+  for (const std::string& id : live.attempt.devices) {
+    Entry* entry = ledger_.Find(id);
+    if (entry == nullptr || !live.leased) continue;
+    TakeOut(*entry, OutOfService::Why::kUnkillable,
+            msg::DeviceUnkillable{.device = entry->device.label, .task = NameOf(live.attempt.task)});
   }
 }
 
@@ -80,6 +85,7 @@ void Yard::Began(Live& live, const AttemptRunning& news) {
     if (live.frozen && !TakesTurns(live)) engine_.Thaw(attempt.uid);
     Follow(live);
   }
+  if (news.unkillable) Unkillable(live);
   if (news.adopted &&
       attempt.stop_reason) {  // the daemon that asked for the stop may have died before it was heard
     journal_.WantSpec(task.id);

@@ -170,6 +170,7 @@ void Yard::Apply(DeviceReport& report) {
   for (Entry& entry : ledger_.entries()) {
     if (!entry.leases.empty()) LookForMemory(entry, report);
   }
+  if (!strays_.empty()) KeepFromStrays();
   if (report.state == ProbeState::kGood) KeepKnown();
   ConcludeMute(report.at);
 }

@@ -60,10 +60,22 @@ struct DeviceView {
   std::optional<HostHolder> elsewhere;         // another yard of this host has it
 };
 
+// A run that lives and that no row tells of.
+struct StrayView {
+  Ulid uid;
+  TaskId task;  // as its folder says; 0 where that cannot be read
+  int number = 0;
+  int supervisor = 0;  // pid
+  std::string command;
+  std::vector<std::string> devices;  // labels of those kept from others for it
+};
+
 struct YardView {
   int waiting = 0, held = 0, running = 0, devices = 0, devices_free = 0;
   bool paused = false;
   bool adopting = false;
+  std::vector<StrayView> strays;
+  std::vector<std::string> put_aside;  // runs without a row that had died, in attempts/.quarantine
   StoreHealth store;
   ProbeState probe = ProbeState::kNone;  // how NVML is
   Message probe_trouble;                 // empty when it is good or there are no GPUs

@@ -276,6 +276,13 @@ YardView Yard::Overview() const {
   view.paused = paused_;
   view.store = health_;
   view.adopting = adopting_;
+  for (const auto& [uid, stray] : strays_) {
+    StrayView one{uid, stray.task, stray.number, stray.shim, stray.command, {}};
+    for (const Entry& entry : ledger_.entries())
+      if (entry.stray == uid) one.devices.push_back(entry.device.label);
+    view.strays.push_back(std::move(one));
+  }
+  view.put_aside = put_aside_;
   view.cores = machine_.cores;
   view.containment = engine_.Containment();
   return view;

@@ -213,8 +213,14 @@ class Yard {
   void CompareCode(const Live& live, std::shared_ptr<const TaskSpec> spec);
   void SendStop(Ulid uid, std::shared_ptr<const TaskSpec> spec, bool at_once);
 
+  // adopt.cc: runs that live and have no row
+  void Apply(const Ulid& attempt, StrayFound& stray);
+  void Forget(const Ulid& stray);
+  void KeepFromStrays();
+
   // observe.cc
   void Began(Live& live, const AttemptRunning& news);
+  void Unkillable(Live& live);
   void Follow(const Live& live);
   void Exited(Live& live, const AttemptExited& news);
   void Mark(Live& live, bool always);
@@ -296,6 +302,8 @@ class Yard {
   bool settling_ = false;
   std::unordered_map<std::string, KeptKey> lately_kept_;  // idempotency keys of this run of the daemon
   std::deque<std::string> lately_kept_order_;
+  std::map<Ulid, StrayFound> strays_;   // that run
+  std::vector<std::string> put_aside_;  // those that did not, in attempts/.quarantine since this start
   Ledger ledger_;
   int turning_ = 0;                                    // attempts that take turns
   std::set<std::pair<Time, std::string>> device_due_;  // ends of holds, of settling and of shut gates

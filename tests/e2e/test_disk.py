@@ -5,8 +5,9 @@ import shutil
 import signal
 import sqlite3
 
-from yarding import until
+import pytest
 
+from yarding import until
 
 
 def kill_daemon(yard):
@@ -43,6 +44,9 @@ def test_a_damaged_state_is_recovered_and_what_runs_goes_on(yard, tmp_path):
     running = yard("run", "-q", "-n", "runner", "sh", "-c", f"while [ ! -e {go} ]; do sleep 0.05; done; exit 5").out.strip()
     yard.await_state(running, "running")
     ended = yard("run", "-q", "--wait", "true").out.strip()
+    # As long as its end was not taken in, its folder tells it, and recovery finds that it succeeded.
+    slot = os.path.join(os.path.dirname(yard.task(ended)["log_path"]), "slot")
+    until(lambda: not os.path.exists(slot))
     kill_daemon(yard)
     damage(yard)
 
@@ -98,3 +102,122 @@ def test_nothing_to_recover_from_is_said(yard):
     shutil.rmtree(yard.home + "/attempts")
     refused = yard("recover", code=None)
     assert refused.code != 0 and "Nothing to recover from" in refused.err
+
+
+def empty(yard):
+    open(yard.home + "/yard.db", "w").close()
+
+
+def refused(yard):
+    answer = yard("up", "--listen", "127.0.0.1:0", code=None)
+    assert answer.code != 0 and "trainyard recover" in answer.err, answer.err
+    return answer.err
+
+
+def test_an_empty_state_file_is_no_empty_queue_and_its_log_brings_all_back(yard):
+    done = yard("run", "-q", "--wait", "sh", "-c", "exit 3", code=3).out.strip()
+    held = yard("run", "-q", "--hold", "true").out.strip()
+    kill_daemon(yard)
+    empty(yard)  # and no backup yet
+    assert "yard.db-wal" in refused(yard)
+    yard("recover")
+    yard.up("--devices", "cpu:2")
+    assert yard.task(done)["outcome"]["exit_code"] == 3
+    assert yard.task(held)["held"]
+
+
+@pytest.mark.parametrize("how", [empty, lambda yard: os.unlink(yard.home + "/yard.db")], ids=["empty", "gone"])
+def test_without_state_file_and_log_what_runs_is_taken_in_from_its_folder_and_no_number_comes_again(yard, tmp_path, how):
+    go = tmp_path / "go"
+    yard("run", "-q", "--wait", "true")
+    running = yard("run", "-q", "-n", "runner", "sh", "-c",
+                   f"while [ ! -e {go} ]; do sleep 0.05; done; exit 6").out.strip()
+    yard.await_state(running, "running")
+    held = yard.devices()["cpu:0"]["leases"]
+    kill_daemon(yard)
+    how(yard)
+    os.unlink(yard.home + "/yard.db-wal")
+    assert "attempts/" in refused(yard)
+    yard("recover")
+    yard.up("--devices", "cpu:2")
+    assert yard.await_state(running, "running")["name"] == "runner"
+    leases = yard.devices()["cpu:0"]["leases"]
+    assert [lease["task"] for lease in leases] == [lease["task"] for lease in held], "it has its slot"
+    assert int(yard("run", "-q", "true").out) > int(running)
+    go.touch()
+    assert yard.await_state(running, "ended")["outcome"]["exit_code"] == 6
+
+
+def test_a_run_whose_folder_was_taken_away_is_lost_and_nothing_of_it_lives_on(yard, tmp_path):
+    ran = tmp_path / "ran"
+    task = yard("run", "-q", "--retry", "0", "sh", "-c", f"echo $$ >> {ran}; exec sleep 1000").out.strip()
+    until(lambda: ran.exists() and ran.read_text().endswith("\n"))
+    yard.await_state(task, "running")
+    pid = int(ran.read_text())
+    shutil.rmtree(yard.home + "/attempts")
+    kill_daemon(yard)
+    yard.up("--devices", "cpu:2")
+    found = until(lambda: (shown := yard.task(task))["attempts"][0].get("outcome") and shown)
+    assert found["attempts"][0]["outcome"]["kind"] == "lost"
+    assert not os.path.exists(f"/proc/{pid}") or open(f"/proc/{pid}/stat").read().split()[2] == "Z"
+    assert ran.read_text().split() == [str(pid)], "it ran once"
+
+
+def test_what_runs_unknown_to_a_backup_put_back_by_hand_is_told_keeps_its_device_and_is_taken_in(yard, tmp_path):
+    go = tmp_path / "go"
+    yard("run", "-q", "--hold", "true")
+    kill_daemon(yard)
+    back_up(yard)
+    yard.up("--devices", "cpu:2")
+    task = yard("run", "-q", "-n", "runner", "sh", "-c",
+                f"while [ ! -e {go} ]; do sleep 0.05; done; exit 6").out.strip()
+    yard.await_state(task, "running")
+    kill_daemon(yard)
+    for file in ("yard.db", "yard.db-wal"):
+        os.unlink(f"{yard.home}/{file}")
+    backup, = os.listdir(yard.home + "/backups")
+    shutil.copy(f"{yard.home}/backups/{backup}", yard.home + "/yard.db")
+
+    yard.up("--devices", "cpu:2")
+    stray, = until(lambda: yard.json("status")["strays"])
+    assert stray["task"] == int(task) and stray["devices"] == ["cpu:0"] and str(go) in stray["command"]
+    assert stray["run"] in yard("status").err and stray["run"] in yard("ls").err
+    checks = {item["check"]: item for item in yard.json("doctor", code=None)["items"]}
+    assert checks["stray"]["level"] == "bad" and "trainyard recover" in checks["stray"]["mend"]
+    device = yard.devices()["cpu:0"]
+    assert not device["usable"] and device["reason"]["id"] == "stray.device"
+    other = yard("run", "-q", "sh", "-c", f"while [ ! -e {go} ]; do sleep 0.05; done").out.strip()
+    assert int(other) > int(task), "its number is not given again"
+    assert yard.await_state(other, "running")["devices"] == ["cpu:1"]
+
+    yard("down")
+    told = yard("recover").out
+    assert "1 run was known" in told, told
+    assert "Nothing was changed" in yard("recover").out
+    yard.up("--devices", "cpu:2")
+    assert yard.json("status")["strays"] == []
+    assert yard.await_state(task, "running")["name"] == "runner"
+    assert yard.devices()["cpu:0"]["leases"][0]["task"] == int(task)
+    go.touch()
+    assert yard.await_state(task, "ended")["outcome"]["exit_code"] == 6
+    yard.await_state(other, "ended")
+
+
+def test_a_device_is_free_again_once_the_run_that_nobody_knows_has_ended(yard, tmp_path):
+    kill_daemon(yard)
+    back_up(yard)
+    yard.up("--devices", "cpu:1")
+    task = yard("run", "-q", "sleep", "1000").out.strip()
+    pid = yard.await_state(task, "running") and yard.events("attempt.started")[-1]["data"]["pid"]
+    kill_daemon(yard)
+    for file in ("yard.db", "yard.db-wal"):
+        os.unlink(f"{yard.home}/{file}")
+    backup, = os.listdir(yard.home + "/backups")
+    shutil.copy(f"{yard.home}/backups/{backup}", yard.home + "/yard.db")
+    yard.up("--devices", "cpu:1")
+    until(lambda: yard.json("status")["strays"])
+    next_one = yard("run", "-q", "true").out.strip()
+    assert yard.why(next_one)["id"] == "stray.device" or "device" in yard.why(next_one)["id"]
+    os.kill(pid, 9)
+    yard.await_state(next_one, "ended")
+    assert yard.json("status")["strays"] == []

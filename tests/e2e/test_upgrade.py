@@ -68,6 +68,7 @@ class OldYard(Yard):
             file.extractall(folder)
         self.shim_program = str(folder / "trainyard-shim")
         self.shims = []
+        self.group = None
         for attempt in glob.glob(self.home + "/attempts/*"):
             if os.path.exists(attempt + "/slot"):
                 spec = json.loads(json.dumps(read_spec(attempt)).replace(OLD + "/state", self.home))
@@ -87,6 +88,33 @@ class OldYard(Yard):
         letters = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
         number = int.from_bytes(self.open[task], "big")
         return self.home + "/attempts/" + "".join(letters[number >> 5 * place & 31] for place in range(25, -1, -1))
+
+    def hold_in(self, level):
+        """Lets the earlier daemon have held its trees at this level; False where that does not work here."""
+        mounts = [line.split()[1:4] for line in open("/proc/mounts")]
+        bases = [place for place, kind, options in mounts if kind == "cgroup2" and level == "cgroup2"
+                 or kind == "cgroup" and level == "freezer" and "freezer" in options.split(",")]
+        with sqlite3.connect(self.home + "/yard.db") as database:
+            (instance,), = database.execute("SELECT value FROM setting WHERE key = 'instance'")
+        database.close()
+        for file in glob.glob(self.home + "/yard.db-*"):
+            os.remove(file)
+        if not bases:
+            return False
+        self.group = f"{bases[0]}/trainyard-{instance}-{os.getpid()}"
+        try:
+            os.mkdir(self.group)
+        except OSError:
+            return False
+        for folder in map(self.folder_of, (3, 4)):
+            spec = read_spec(folder)
+            spec.update(containment=level, cgroup=f"{self.group}/a-{os.path.basename(folder)}")
+            write_spec(folder, spec)
+        return True
+
+    def members(self, task):
+        with open(f"{self.group}/a-{os.path.basename(self.folder_of(task))}/cgroup.procs") as file:
+            return file.read().split()
 
     def begin(self, task):
         """The old daemon's last act: its shim runs the task."""
@@ -109,6 +137,9 @@ def old(tmp_path, kept):
     yard("down", "--cancel", code=None)
     for shim in yard.shims:
         shim.close()
+    if yard.group:
+        for leaf in [*glob.glob(yard.group + "/a-*"), yard.group]:
+            os.rmdir(leaf)
 
 
 def test_there_is_a_state_of_every_schema_so_far():
@@ -116,9 +147,14 @@ def test_there_is_a_state_of_every_schema_so_far():
     assert versions >= {1, 2, 3}
 
 
-def test_shims_of_an_earlier_version_are_adopted_followed_stopped_and_recorded(old):
+@pytest.mark.parametrize("level", ["subreaper", "freezer", "cgroup2"])
+def test_shims_of_an_earlier_version_are_adopted_followed_stopped_and_recorded(old, level):
+    if level != "subreaper" and not old.hold_in(level):
+        pytest.skip(f"{level} cannot be had here")
     old.begin(3)
     old.begin(4)
+    if old.group:
+        assert until(lambda: old.members(3)) and until(lambda: old.members(4))
     old.up()
     for task in (3, 4):
         found = old.await_state(task, "running")

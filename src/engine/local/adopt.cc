@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/fail_point.h"
+#include "engine/local/devices_told.h"
 #include "engine/local/leftovers.h"
 #include "posix/clocks.h"
 #include "posix/files.h"
@@ -57,10 +58,10 @@ Call CallShim(const AttemptFolder& folder) {
 
 }  // namespace
 
-std::optional<Finding> Judge(const AttemptFolder& folder, const std::string& row_boot,
+std::optional<Finding> Judge(const AttemptFolder& folder, const Recorded& row,
                              const AdoptionSettings& settings, Background& background,
                              const std::function<void()>& unkillable) {
-  const bool older_boot = !row_boot.empty() && row_boot != settings.boot;
+  const bool older_boot = !row.boot.empty() && row.boot != settings.boot;
   milliseconds waited(0);
   for (;;) {
     const UniqueFd slot = folder.OpenSlot();
@@ -80,16 +81,19 @@ std::optional<Finding> Judge(const AttemptFolder& folder, const std::string& row
 
     FAIL_POINT("adopt.looked");
     const bool free = !slot || TakeLock(slot);
-    if (!decision && free) {
+    // Somebody may have taken the folder away, or parts of it: then only processes tell whether it ran.
+    const bool undecided = !decision && !row.ran && Exists(folder.paths().folder);
+    if (undecided && free) {
       FAIL_POINT("adopt.undecided");
-      // Before its folder was made, or its supervisor got as far as the lock: now it never will.
-      if (!Exists(folder.paths().folder) || folder.Void("adoption") || folder.Disarm()) {
-        return Finding{AttemptNotStarted{}, {}};
-      }
+      // Its end was taken in once, by a state newer than this row: the slot is made first and goes last.
+      if (!slot && Exists(folder.paths().Spec()))
+        return Finding{AttemptLost{AttemptLost::Why::kShimDied}, {}};
+      // Its supervisor did not get as far as the lock: now it never will.
+      if (folder.Void("adoption") || folder.Disarm()) return Finding{AttemptNotStarted{}, {}};
       if (!background.Pause(milliseconds(5))) return std::nullopt;
       continue;
     }
-    if (!decision) {
+    if (undecided) {
       if (waited >= kDecisionPatience && folder.Void("adoption: no decision")) {
         return Finding{AttemptNotStarted{}, {}};
       }
@@ -102,7 +106,10 @@ std::optional<Finding> Judge(const AttemptFolder& folder, const std::string& row
       const wire::SlotReading last = folder.ReadSlot();
       if (last.newest && last.newest->state == wire::SlotState::kExited) continue;
       FAIL_POINT("adopt.dead");
-      if (!EndLeftovers(folder, settings.instance, background, unkillable)) return std::nullopt;
+      const Leftovers left = EndLeftovers(folder, settings.instance, background, unkillable);
+      if (left == Leftovers::kGivenUp) return std::nullopt;
+      // Before its folder was made.
+      if (!decision && !row.ran && left == Leftovers::kNobody) return Finding{AttemptNotStarted{}, {}};
       FAIL_POINT("adopt.cleared");
       if (slot) folder.MarkLost(slot.get());
       FAIL_POINT("adopt.marked_lost");
@@ -114,6 +121,7 @@ std::optional<Finding> Judge(const AttemptFolder& folder, const std::string& row
       AttemptRunning running;
       running.adopted = true;
       running.frozen = call.state->frozen;
+      running.unkillable = call.state->unkillable;
       if (call.state->record) {
         running.started = FromNanos(call.state->record->began_ns);
         running.pid = static_cast<int>(call.state->record->pid);
@@ -130,23 +138,54 @@ std::optional<Finding> Judge(const AttemptFolder& folder, const std::string& row
   }
 }
 
-bool IsStray(const std::string& attempts, const Ulid& attempt) {
+namespace {
+
+// What a run that nobody knows says of itself.
+StrayFound ReadStray(const AttemptFolder& folder, const std::optional<wire::Decision>& decision) {
+  StrayFound found;
+  if (decision) found.shim = static_cast<int>(decision->pid);
+  const auto text = ReadFile(folder.paths().Spec(), 64 << 20);
+  const std::optional<wire::ShimSpec> spec = text ? wire::DecodeSpec(*text) : std::nullopt;
+  if (!spec) return found;
+  found.task = TaskId{spec->task};
+  found.number = spec->number;
+  for (const std::string& word : spec->argv) found.command += (found.command.empty() ? "" : " ") + word;
+  found.devices = DevicesTold(*spec, folder.paths());
+  found.cpus = spec->cpus;
+  return found;
+}
+
+}  // namespace
+
+std::optional<Stray> LookForStray(const std::string& attempts, const Ulid& attempt) {
   const AttemptFolder folder(attempts, attempt);
   const UniqueFd slot = folder.OpenSlot();
-  if (!slot) return false;  // acknowledged long ago; log and files stay
+  if (!slot) return std::nullopt;  // acknowledged long ago; log and files stay
   const wire::SlotReading reading = folder.ReadSlot();
   const auto decision = folder.ReadDecision();
   const bool ended = reading.newest && reading.newest->state != wire::SlotState::kRunning;
   if (ended || (decision && !decision->go)) {
     folder.Acknowledge();
-    return false;
+    return std::nullopt;
   }
+  Stray stray;
   if (TakeLock(slot)) {
     const std::string quarantine = attempts + "/.quarantine";
     ::mkdir(quarantine.c_str(), 0700);
     ::rename(folder.paths().folder.c_str(), (quarantine + "/" + attempt.Text()).c_str());
+  } else {
+    stray.runs = ReadStray(folder, decision);
+    if (decision)
+      stray.supervisor = {static_cast<int>(decision->pid), static_cast<uint64_t>(decision->start)};
   }
-  return true;
+  return stray;
+}
+
+bool StillRuns(const AttemptFolder& folder, const Process& supervisor) {
+  const auto stat = ReadProcessStat(supervisor.pid);
+  if (stat && stat->start == supervisor.start && stat->state != 'Z' && stat->state != 'X') return true;
+  const UniqueFd slot = folder.OpenSlot();
+  return slot && !TakeLock(slot);
 }
 
 }  // namespace ty

@@ -36,7 +36,11 @@ Status AttemptFolder::Make(const LaunchOrder& order, const std::string& spec) co
     return Fail(CodeOfFailure(error), msg::EngineFolder{.path = folder, .error = ErrorText(error)});
   };
   // An attempt is launched once: its folder must be new.
-  if (::mkdir(folder.c_str(), 0700) != 0) return fail(errno);
+  if (::mkdir(folder.c_str(), 0700) != 0) {
+    // Somebody may have taken away the folder they all lie in.
+    if (errno != ENOENT || !MakeFolders(folder.substr(0, folder.rfind('/')))) return fail(errno);
+    if (::mkdir(folder.c_str(), 0700) != 0) return fail(errno);
+  }
   auto fill = [&]() -> SysStatus {
     FAIL_POINT("launch.folder_empty");
     auto opened = OpenFolder(folder);

@@ -74,16 +74,32 @@ std::vector<Process> FindSessions(const std::vector<Session>& sessions) {
   return found;
 }
 
+// Its supervisor, known by its command line: the lock that it holds is out of reach with the folder.
+std::optional<Process> FindSupervisor(const AttemptFolder& folder) {
+  std::string begin = "trainyard-shim";
+  begin += '\0';
+  begin += folder.paths().folder;
+  begin += '\0';
+  for (const int pid : ListProcesses()) {
+    const auto words = ReadFile("/proc/" + std::to_string(pid) + "/cmdline", 4096 + begin.size());
+    if (!words || !words->starts_with(begin)) continue;
+    const auto stat = ReadProcessStat(pid);
+    if (stat && stat->state != 'Z' && stat->state != 'X') return Process{pid, stat->start};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
-bool EndLeftovers(const AttemptFolder& folder, const std::string& instance, Background& background,
-                  const std::function<void()>& unkillable) {
+Leftovers EndLeftovers(const AttemptFolder& folder, const std::string& instance, Background& background,
+                       const std::function<void()>& unkillable) {
   const wire::ShimSpec spec = SpecOf(folder);
   const std::vector<Cgroup> leaves = LeavesOf(folder, spec, instance);
   const std::string marker = "TRAINYARD_ID=" + folder.attempt().Text();
   const wire::SlotRecord record = folder.ReadSlot().newest.value_or(wire::SlotRecord{});
   const int64_t began = MonotonicNanos();
   bool told = false;
+  Leftovers found = Leftovers::kNobody;
   for (milliseconds pause(2);; pause = std::min(pause * 2, milliseconds(500))) {
     bool alive = false;
     for (const Cgroup& leaf : leaves) {
@@ -94,19 +110,27 @@ bool EndLeftovers(const AttemptFolder& folder, const std::string& instance, Back
     std::vector<Process> processes = FindMarked(marker);
     for (const Process& process : FindSessions(SessionsOf(record, folder.paths())))
       processes.push_back(process);
+    if (const auto supervisor = FindSupervisor(folder)) {
+      // It goes last: as long as it lives, whoever hides from marker and session still descends from it.
+      std::vector<Process> below = FindDescendants(supervisor->pid);
+      if (below.empty() && !alive) below.push_back(*supervisor);
+      processes.insert(processes.end(), below.begin(), below.end());
+      alive = true;
+    }
     for (const Process& process : processes) {
       alive = true;
       (void)SignalProcess(process, SIGKILL);
     }
     if (!alive) break;
+    found = Leftovers::kEnded;
     if (!told && MonotonicNanos() - began > spec.unkillable_ms * 1'000'000) {
       told = true;
       unkillable();
     }
-    if (!background.Pause(pause)) return false;
+    if (!background.Pause(pause)) return Leftovers::kGivenUp;
   }
   for (const Cgroup& leaf : leaves) (void)leaf.Remove();
-  return true;
+  return found;
 }
 
 }  // namespace ty

@@ -9,9 +9,15 @@
 
 namespace ty {
 
-// Returns true once a whole look around finds nobody; false only when `background` closes before.
-// `unkillable` is called once if that takes longer than 30 s.
-bool EndLeftovers(const AttemptFolder& folder, const std::string& instance, Background& background,
-                  const std::function<void()>& unkillable);
+enum class Leftovers : uint8_t {
+  kNobody,   // nobody was there
+  kEnded,    // somebody was, and nobody is any more
+  kGivenUp,  // `background` closed before
+};
+// Returns once a whole look around finds nobody. A supervisor that lost its folder counts as well, and
+// whoever descends from it: nobody can reach it any more. `unkillable` is called once if that takes longer
+// than 30 s.
+Leftovers EndLeftovers(const AttemptFolder& folder, const std::string& instance, Background& background,
+                       const std::function<void()>& unkillable);
 
 }  // namespace ty

@@ -278,6 +278,7 @@ std::string LocalEngine::SpecFor(const LaunchOrder& order) const {
   spec.umask = order.umask;
   spec.environment = order.environment;
   spec.cpus = order.cpus;
+  spec.devices = order.devices;
   for (const LaunchOrder::Rank& rank : order.ranks) spec.ranks.push_back({rank.environment, rank.cpus});
   // The marker by which what outlives its supervisor is found.
   const auto is_marker = [](const std::string& variable) { return variable.starts_with("TRAINYARD_ID="); };
@@ -411,6 +412,12 @@ void LocalEngine::SetFrozen(Shim& shim, bool frozen) {
   }
 }
 
+void LocalEngine::SetUnkillable(Shim& shim) {
+  if (shim.unkillable || shim.ended) return;
+  shim.unkillable = true;
+  Report(shim.attempt, AttemptUnkillable{});
+}
+
 void LocalEngine::OnLink(Shim& shim) {
   for (;;) {
     auto packet = ReceivePacket(shim.link.get());
@@ -444,15 +451,17 @@ void LocalEngine::OnNews(Shim& shim, const wire::News& news) {
       shim.running = true;
       shim.stuck = false;
       shim.frozen = news.frozen;
-      Report(shim.attempt, AttemptRunning{FromNanos(news.record->began_ns),
-                                          static_cast<int>(news.record->pid), shim.pid == 0, news.frozen});
+      shim.unkillable = news.unkillable;
+      Report(shim.attempt,
+             AttemptRunning{FromNanos(news.record->began_ns), static_cast<int>(news.record->pid),
+                            shim.pid == 0, news.frozen, news.unkillable});
       return;
     case wire::NewsKind::kExited:
       FAIL_POINT("exit.heard");
       if (news.record) End(shim, AttemptExited{ToExitRecord(*news.record)});
       return;
     case wire::NewsKind::kUnkillable:
-      return Report(shim.attempt, AttemptUnkillable{});
+      return SetUnkillable(shim);
     case wire::NewsKind::kRefused:
       shim.refusal = Error{CodeOfFailure(news.error),
                            msg::EngineRefused{.step = news.step, .error = ErrorText(news.error)},
@@ -489,11 +498,11 @@ void LocalEngine::Settle(const Ulid& attempt) {
   if (shim == nullptr || shim->settling) return;
   shim->settling = true;
   const AttemptFolder folder = Folder(attempt);
-  background_.Run([this, folder] {
+  background_.Run([this, folder, row = Recorded{boot_, shim->running || shim->stuck}] {
     const auto unkillable = [this, &folder] {
       Post([this, attempt = folder.attempt()] { Report(attempt, AttemptUnkillable{}); });
     };
-    auto finding = Judge(folder, boot_, {boot_, settings_.instance}, background_, unkillable);
+    auto finding = Judge(folder, row, {boot_, settings_.instance}, background_, unkillable);
     if (!finding) return;
     auto shared = std::make_shared<Finding>(std::move(*finding));
     Post([this, attempt = folder.attempt(), shared] { TakeOver(attempt, std::move(*shared)); });
@@ -515,7 +524,14 @@ void LocalEngine::DoAdopt(std::vector<Attempt> open, std::function<void(std::vec
   background_.Run([this, adoption, others = std::move(others)] {
     std::vector<std::string> strays;
     for (const Ulid& attempt : others) {
-      if (IsStray(attempts_, attempt)) strays.push_back(attempt.Text());
+      const std::optional<Stray> stray = LookForStray(attempts_, attempt);
+      if (!stray) continue;
+      strays.push_back(attempt.Text());
+      if (!stray->runs) continue;
+      Post([this, attempt, stray = *stray] {
+        Report(attempt, *stray.runs);
+        WatchStray(attempt, stray.supervisor);
+      });
     }
     SweepCgroups();
     Post([this, adoption, strays = std::move(strays)]() mutable {
@@ -525,7 +541,8 @@ void LocalEngine::DoAdopt(std::vector<Attempt> open, std::function<void(std::vec
   });
   for (const Attempt& attempt : open) {
     const AttemptFolder folder = Folder(attempt.uid);
-    background_.Run([this, adoption, folder, boot = attempt.boot] {
+    const bool ran = attempt.started || attempt.state == AttemptState::kRunning;
+    background_.Run([this, adoption, folder, row = Recorded{attempt.boot, ran}] {
       // One that cannot be ended must not keep the others from being scheduled.
       bool told = false;
       const auto unkillable = [&] {
@@ -535,7 +552,7 @@ void LocalEngine::DoAdopt(std::vector<Attempt> open, std::function<void(std::vec
           AdoptionStep(adoption);
         });
       };
-      auto finding = Judge(folder, boot, {boot_, settings_.instance}, background_, unkillable);
+      auto finding = Judge(folder, row, {boot_, settings_.instance}, background_, unkillable);
       if (!finding) return;
       auto shared = std::make_shared<Finding>(std::move(*finding));
       Post([this, adoption, attempt = folder.attempt(), shared, told] {
@@ -548,6 +565,13 @@ void LocalEngine::DoAdopt(std::vector<Attempt> open, std::function<void(std::vec
 
 void LocalEngine::AdoptionStep(const std::shared_ptr<Adoption>& adoption) {
   if (--adoption->left == 0) adoption->done(std::move(adoption->strays));
+}
+
+void LocalEngine::WatchStray(const Ulid& attempt, const Process& supervisor) {
+  After(seconds(1), [this, attempt, supervisor] {
+    if (StillRuns(Folder(attempt), supervisor)) return WatchStray(attempt, supervisor);
+    Report(attempt, StrayGone{});
+  });
 }
 
 // Cgroups of attempts that were acknowledged or removed; one with a process inside stays, the kernel sees to
@@ -582,9 +606,11 @@ void LocalEngine::TakeOver(const Ulid& attempt, Finding finding) {
     Watch(shim);
     if (!was_running) {
       shim.frozen = running->frozen;
+      shim.unkillable = running->unkillable;
       Report(attempt, *running);
-    } else {
-      SetFrozen(shim, running->frozen);  // what it told while there was no connection
+    } else {  // what it told while there was no connection
+      SetFrozen(shim, running->frozen);
+      if (running->unkillable) SetUnkillable(shim);
     }
     HandOverStop(shim);
     return;

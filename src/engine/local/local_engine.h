@@ -40,12 +40,13 @@ class LocalEngine final : public Engine {
     uint64_t key = 0;  // tells its descriptors apart in epoll
     int pid = 0;       // 0: adopted, so not our child
     UniqueFd pidfd, link;
-    bool running = false;   // was told
-    bool ended = false;     // its end was told, and nothing is after it
-    bool stuck = false;     // was told
-    bool frozen = false;    // was told
-    bool freezing = false;  // was asked, not answered
-    bool settling = false;  // a look at what it left is under way
+    bool running = false;     // was told
+    bool ended = false;       // its end was told, and nothing is after it
+    bool stuck = false;       // was told
+    bool frozen = false;      // was told
+    bool freezing = false;    // was asked, not answered
+    bool unkillable = false;  // was told
+    bool settling = false;    // a look at what it left is under way
     std::optional<Error> refusal;
     std::optional<StopOrder> stop;  // not handed over yet
   };
@@ -75,9 +76,11 @@ class LocalEngine final : public Engine {
   void DoFreeze(const Ulid& attempt, Duration deadline);
   void DoThaw(const Ulid& attempt);
   void SetFrozen(Shim& shim, bool frozen);
+  void SetUnkillable(Shim& shim);
   void DoAdopt(std::vector<Attempt> open, std::function<void(std::vector<std::string>)> done);
   void TakeOver(const Ulid& attempt, Finding finding);
   void AdoptionStep(const std::shared_ptr<Adoption>& adoption);
+  void WatchStray(const Ulid& attempt, const Process& supervisor);
   void SweepCgroups();
   void OpenShimsCgroup();
   void OpenOomCounter();

@@ -36,7 +36,7 @@ export const lease = (id: number, over: Partial<Device['leases'][number]> = {}):
   task: id, task_name: `task-${id}`, attempt: 1, since: '2026-11-30T10:00:00.000Z', share: 1, asked: 1, mode: 'whole', memory: null, used: null, frozen: false, ...over,
 });
 export const status = (counts: Partial<YardStatus['counts']>, over: Partial<YardStatus> = {}) => ({
-  queue: { paused: false }, adopting: false, read_only: null, bad_backup: null, devices: [], counts: { waiting: 0, held: 0, running: 0, devices: 1, devices_free: 1, ...counts }, ...over,
+  queue: { paused: false }, adopting: false, read_only: null, bad_backup: null, strays: [], put_aside: [], devices: [], counts: { waiting: 0, held: 0, running: 0, devices: 1, devices_free: 1, ...counts }, ...over,
 });
 
 export interface Asked {
