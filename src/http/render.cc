@@ -109,7 +109,9 @@ json::value RenderNumber(double number) {
 
 int StatusOf(const Error& error) {
   const std::string& id = error.message.id;
-  if (id == msg::StoreLow::kId || id == msg::StoreStuck::kId || id == msg::StoreDiskFull::kId) return kNoRoom;
+  for (const std::string_view disk :
+       {msg::StoreLow::kId, msg::StoreStuck::kId, msg::StoreDiskFull::kId, msg::StoreReadOnly::kId})
+    if (id == disk) return kNoRoom;
   switch (error.code) {
     case Code::kInvalid:
       return 422;
@@ -210,6 +212,8 @@ json::value RenderOutcome(const std::optional<Outcome>& outcome, Language langua
                       {"class", Name(outcome->failure)},
                       {"exit_code", OrNull(outcome->exit_code)},
                       {"signal", OrNull(outcome->signal)},
+                      {"core_dumped", outcome->core_dumped},
+                      {"core_file", outcome->core_file.empty() ? json::value() : Text(outcome->core_file)},
                       {"reason", RenderMessage(outcome->reason, language)},
                       {"evidence", Text(outcome->evidence)}};
 }

@@ -155,20 +155,22 @@ Result<Message> ParseMessage(const json::value& value) {
 json::value ToJson(const Outcome& outcome) {
   json::value failure;  // null for none
   if (outcome.failure != FailureClass::kNone) failure = Name(outcome.failure);
-  return json::object{{"kind", Name(outcome.kind)},
-                      {"class", std::move(failure)},
-                      {"exit_code", NumberToJson(outcome.exit_code)},
-                      {"signal", NumberToJson(outcome.signal)},
-                      {"reason", ToJson(outcome.reason)},
-                      {"evidence", TextToJson(outcome.evidence)}};
+  json::object json{{"kind", Name(outcome.kind)},
+                    {"class", std::move(failure)},
+                    {"exit_code", NumberToJson(outcome.exit_code)},
+                    {"signal", NumberToJson(outcome.signal)},
+                    {"reason", ToJson(outcome.reason)},
+                    {"evidence", TextToJson(outcome.evidence)}};
+  if (outcome.core_dumped) json["core_file"] = TextToJson(outcome.core_file);
+  return json;
 }
 
 Result<Outcome> ParseOutcome(const json::value& value) {
   const json::object* object = value.if_object();
   if (!object) return Damaged("outcome");
   std::optional<std::string> kind = ReadText(*object, "kind"), failure = ReadText(*object, "class"),
-                             evidence = ReadText(*object, "evidence");
-  if (!kind || !failure || !evidence) return Damaged("outcome");
+                             evidence = ReadText(*object, "evidence"), core = ReadText(*object, "core_file");
+  if (!kind || !failure || !evidence || !core) return Damaged("outcome");
   std::optional<OutcomeKind> known_kind = ParseOutcomeKind(*kind);
   std::optional<FailureClass> known_class = ParseFailureClass(*failure);
   Outcome outcome;
@@ -182,6 +184,8 @@ Result<Outcome> ParseOutcome(const json::value& value) {
   outcome.failure = *known_class;
   outcome.reason = std::move(*message);
   outcome.evidence = std::move(*evidence);
+  outcome.core_dumped = Member(*object, "core_file") != nullptr;
+  outcome.core_file = std::move(*core);
   return outcome;
 }
 

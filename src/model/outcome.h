@@ -38,8 +38,10 @@ struct Outcome {
   FailureClass failure = FailureClass::kNone;
   std::optional<int> exit_code;  // absent when a signal ended it, or nothing ran
   std::optional<int> signal;
-  Message reason;        // why, for people
-  std::string evidence;  // the line of the log that shows it, or empty
+  Message reason;            // why, for people
+  std::string evidence;      // the line of the log that shows it, or empty
+  bool core_dumped = false;  // the system made a core dump of it; in `core_file` where that is known
+  std::string core_file = {};
   bool operator==(const Outcome&) const = default;
 };
 

@@ -32,7 +32,11 @@ TEST(Outcome, HasTheShapeOfTheContract) {
 
 TEST(Outcome, SurvivesJsonAndBack) {
   Outcome killed{OutcomeKind::kLost, FailureClass::kKilledFromOutside, std::nullopt, 9, {}, ""};
-  for (const Outcome& outcome : {Outcome{}, Failed(), killed}) {
+  Outcome dumped = killed;
+  dumped.core_dumped = true;
+  Outcome found = dumped;
+  found.core_file = "/work/core";
+  for (const Outcome& outcome : {Outcome{}, Failed(), killed, dumped, found}) {
     Result<Outcome> back = ParseOutcome(json::parse(json::serialize(ToJson(outcome))));
     ASSERT_TRUE(back);
     EXPECT_EQ(*back, outcome);

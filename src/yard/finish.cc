@@ -51,6 +51,9 @@ void Yard::ConcludeExit(Live& live, const LogTail& tail, const TaskSpec& spec) {
   evidence.limit = (evidence.hit_idle_limit ? spec.idle_limit : spec.time_limit).value_or(Duration{});
   evidence.oom_kills = exit.oom_kills;
   evidence.oom_kills_nearby = exit.oom_kills_nearby;
+  evidence.oom_counted = exit.oom_counted;
+  evidence.core_dumped = exit.core_dumped;
+  evidence.core_file = exit.core_file;
   evidence.exception = tail.exception;
   evidence.errors = tail.errors;
   // A stop that came after the end changes nothing: only one the shim has acted on counts.

@@ -4,7 +4,7 @@ import { actsOf, isDone, kLock, lockOf, pendingOf, type Act } from './actions';
 import { outcomeView, remedyOf } from './outcome';
 
 const task = (change: object) => ({ state: 'waiting', held: false, priority: 0, reason: null, outcome: null, ...change }) as unknown as Task;
-const ended = (kind: string, more: object = {}) => task({ state: 'ended', outcome: { kind, class: '', exit_code: null, signal: null, reason: null, evidence: '', ...more } });
+const ended = (kind: string, more: object = {}) => task({ state: 'ended', outcome: { kind, class: '', exit_code: null, signal: null, core_dumped: false, core_file: null, reason: null, evidence: '', ...more } });
 
 describe('what can be done', () => {
   it('goes by how the task is', () => {
