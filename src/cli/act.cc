@@ -7,6 +7,7 @@
 #include "cli/answer.h"
 #include "cli/link.h"
 #include "msg/cli.h"
+#include "msg/stop.h"
 
 namespace ty {
 namespace {
@@ -17,6 +18,16 @@ std::string NameOf(const json::value& item) {
   const json::value* id = At(item, "id");
   if (!id) return {};
   return id->is_string() ? std::string(id->get_string()) : std::to_string(IntAt(item, "id").value_or(0));
+}
+
+// A running task is only asked to stop: its reason says how long it has.
+Message Done(Link& link, const std::string& task, const char* done) {
+  if (std::string_view(done) == msg::CliDoneCancel::kId) {
+    const auto why = link.Get("/api/v1/tasks/" + task + "/why");
+    if (why && TextAt(*why, "state") == "stopping")
+      return msg::StopAsked{.task = task, .reason = WordsAt(*why, "reason")};
+  }
+  return Message{done, {{"task", task}}};
 }
 
 }  // namespace
@@ -42,7 +53,7 @@ int Act(Caller& caller, const ActRequest& request, const char* done) {
   const json::array& items = ItemsAt(*answer, "items");
   for (const json::value& item : items) {
     if (FlagAt(item, "ok")) {
-      if (!caller.json) caller.Say(Message{done, {{"task", NameOf(item)}}});
+      if (!caller.json) caller.Say(Done(*link, NameOf(item), done));
       continue;
     }
     const json::value* problem = At(item, "problem");
