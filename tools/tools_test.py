@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of messages.py, check_layers.py, check_messages.py and embed_web.py."""
+"""Tests of messages.py, check_layers.py, check_messages.py, embed_web.py and of the words that chaos takes."""
 import gzip
 import json
 import os
@@ -150,6 +150,15 @@ class Uses(Folder):
         self.assertEqual(result.returncode, 1)
         self.assertEqual(result.stdout,
                          "a.id_use: nobody uses this message; use it, or take it out of both catalogues.\n")
+
+
+class Chaos(unittest.TestCase):
+    def test_a_number_of_kills_below_one_is_refused_in_words(self):
+        for number in ("0", "-5", "x"):
+            done = subprocess.run([sys.executable, "-B", os.path.join(TOOLS, "chaos"), "--kills", number],
+                                  capture_output=True, text=True)
+            self.assertEqual(done.returncode, 2, done)
+            self.assertIn(f"a whole number from 1 on, not {number}", done.stderr)
 
 
 class Embed(Folder):

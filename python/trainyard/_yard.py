@@ -93,7 +93,8 @@ def stop_requested() -> bool:
 
 
 def stop_reason() -> Optional[str]:
-    """Why the yard wants this training to end, as the yard wrote it, or None if it does not.
+    """Why the yard wants this training to end, as the yard wrote it, or None if it does not:
+    "cancelled", "time limit", "idle limit", "device lost", "device memory"; others may come.
 
     An empty text means that a stop is wanted and no reason was given or could be read.
 

@@ -7,6 +7,7 @@
 #include "cli/answer.h"
 #include "cli/link.h"
 #include "msg/cli.h"
+#include "msg/stop.h"
 
 namespace ty {
 namespace {
@@ -17,6 +18,16 @@ std::string NameOf(const json::value& item) {
   const json::value* id = At(item, "id");
   if (!id) return {};
   return id->is_string() ? std::string(id->get_string()) : std::to_string(IntAt(item, "id").value_or(0));
+}
+
+// A running task is only asked to stop: its reason says how long it has.
+Message Done(Link& link, const std::string& task, const char* done) {
+  if (std::string_view(done) == msg::CliDoneCancel::kId) {
+    const auto why = link.Get("/api/v1/tasks/" + task + "/why");
+    if (why && TextAt(*why, "state") == "stopping")
+      return msg::StopAsked{.task = task, .reason = WordsAt(*why, "reason")};
+  }
+  return Message{done, {{"task", task}}};
 }
 
 }  // namespace
@@ -47,7 +58,7 @@ int Act(Caller& caller, const ActRequest& request, const char* done) {
       if (!caller.json && !before.empty()) {
         caller.Say(msg::CliDoneFirstNext{.task = task, .before = before});
       } else if (!caller.json) {
-        caller.Say(Message{done, {{"task", task}}});
+        caller.Say(Done(*link, task, done));
       }
       if (request.first) before = task;
       continue;

@@ -31,6 +31,7 @@ std::string OptionOf(const std::string& field) {
       {"/limits/log", "--log-limit"},
       {"/checkpoint/signal", "--stop-signal"},
       {"/checkpoint/target", "--stop-target"},
+      {"/checkpoint/grace", "--stop-grace"},
       {"/retry/max", "--retry"},
       {"/retry", "--retry"},
       {"/workdir", "--workdir"},
@@ -41,6 +42,8 @@ std::string OptionOf(const std::string& field) {
       {"/variables", "--env"},
       {"/tags", "--tag"},
       {"/command/0", "command"},
+      {"attempt", "--attempt"},
+      {"rank", "--rank"},
   };
   for (const Pair& pair : kOptions)
     if (field == pair.field || field.rfind(std::string(pair.field) + "/", 0) == 0) return pair.option;

@@ -11,6 +11,7 @@
 #include "cli/link.h"
 #include "cli/select.h"
 #include "msg/cli.h"
+#include "msg/devices.h"
 
 namespace ty {
 namespace {
@@ -63,7 +64,23 @@ Result<std::vector<std::string>> SpreadLabels(const std::vector<std::string>& wo
   return labels;
 }
 
-Message DoneWith(bool holds, const std::optional<Time>& until, const std::string& device) {
+// Those that nothing stood against, so that a release changes nothing of them.
+std::vector<std::string> InService(Link& link) {
+  std::vector<std::string> labels;
+  if (auto list = link.Get("/api/v1/devices")) {
+    for (const json::value& device : ItemsAt(*list, "items")) {
+      const std::string state = TextAt(device, "state");
+      if (state == "free" || state == "leased" || state == "shared")
+        labels.push_back(TextAt(device, "label"));
+    }
+  }
+  return labels;
+}
+
+Message DoneWith(bool holds, const std::optional<Time>& until, const std::string& device,
+                 const std::vector<std::string>& in_service) {
+  if (std::find(in_service.begin(), in_service.end(), device) != in_service.end())
+    return msg::DevicesNotHeld{.device = device};
   if (!holds) return msg::CliDoneDeviceRelease{.device = device};
   if (until) return msg::CliDoneDeviceHoldUntil{.device = device, .until = *until};
   return msg::CliDoneDeviceHold{.device = device};
@@ -78,6 +95,8 @@ int Act(Caller& caller, const std::vector<std::string>& words, const std::option
   if (!link) return caller.Complain(link.error());
   json::object body{{"devices", json::array(devices->begin(), devices->end())}};
   if (until) body["until"] = FormatIso(*until);
+  const std::vector<std::string> in_service =
+      holds || caller.json ? std::vector<std::string>() : InService(*link);
   auto answer = link->Post("/api/v1/devices/" + words.front(), body);
   if (!answer) return caller.Complain(answer.error());
   if (caller.json) caller.Print(json::serialize(*answer) + "\n");
@@ -85,7 +104,7 @@ int Act(Caller& caller, const std::vector<std::string>& words, const std::option
   int code = kDone;
   for (const json::value& item : ItemsAt(*answer, "items")) {
     if (FlagAt(item, "ok")) {
-      if (!caller.json) caller.Say(DoneWith(holds, until, TextAt(item, "device")));
+      if (!caller.json) caller.Say(DoneWith(holds, until, TextAt(item, "device"), in_service));
       continue;
     }
     const json::value* problem = At(item, "problem");

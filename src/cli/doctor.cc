@@ -30,6 +30,8 @@
 #include "cli/survival.h"
 #include "msg/cli.h"
 #include "msg/doctor.h"
+#include "msg/home.h"
+#include "posix/cgroups.h"
 #include "posix/disks.h"
 #include "posix/files.h"
 
@@ -61,6 +63,10 @@ void LookAtState(const Caller& caller, std::vector<Finding>& findings) {
     findings.push_back({"state_folder", Level::kBad,
                         msg::CliHomeUnusable{.home = home, .why = strerror(errno)},
                         "ls -ld " + ShellQuote(there)});
+    return;
+  }
+  if (IsReadOnlyDisk(Exists(caller.state.Log()) ? caller.state.Log() : there)) {
+    findings.push_back({"state_folder", Level::kBad, msg::HomeReadOnly{.home = home}, "dmesg | tail -50"});
     return;
   }
   struct statfs disk {};
@@ -96,17 +102,10 @@ void LookAtBackups(const Caller& caller, std::vector<Finding>& findings) {
     findings.push_back({"backups", Level::kGood, msg::DoctorBackups{.path = folder + "/" + newest}});
 }
 
-std::string ContainmentHere() {
-  if (access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0 &&
-      access("/sys/fs/cgroup/cgroup.procs", W_OK) == 0)
-    return "cgroup2";
-  return "subreaper";
-}
-
 // Gives what a running yard says about its devices; null otherwise.
 json::value LookAtYard(Caller& caller, std::vector<Finding>& findings) {
   json::value devices;
-  std::string containment = ContainmentHere();
+  std::string containment;
   auto line = caller.state.home.empty() ? SysResult<HttpLine>(FailErrno(ENOENT))
                                         : HttpLine::Open(caller.state.Socket());
   if (line) {
@@ -139,6 +138,7 @@ json::value LookAtYard(Caller& caller, std::vector<Finding>& findings) {
   } else {
     findings.push_back({"daemon", Level::kNote, msg::DoctorNeverUp{}, "trainyard up"});
   }
+  if (containment.empty()) containment = Name(FindContainment());
   bool strong = containment == "cgroup2" || containment == "freezer";
   findings.push_back(
       {"containment", strong ? Level::kGood : Level::kNote,

@@ -61,7 +61,8 @@ int Down(Caller& caller, const Invocation& invocation) {
       static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(IntAt(*status, "pid").value_or(0)), 0)));
 
   // The mark comes first: a command typed meanwhile must not start the yard again.
-  if (SysStatus marked = MarkDown(caller.state); !marked)
+  // On a disk that is read-only no mark can be made, and no start gets far.
+  if (SysStatus marked = MarkDown(caller.state); !marked && marked.error() != EROFS)
     return caller.Complain({Code::kUnavailable,
                             msg::CliHomeUnusable{.home = caller.state.home, .why = strerror(marked.error())},
                             {}});

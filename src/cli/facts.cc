@@ -12,6 +12,7 @@
 #include "cli/device_text.h"
 #include "cli/survival.h"
 #include "msg/cli.h"
+#include "msg/containment.h"
 #include "msg/stray.h"
 
 namespace ty {
@@ -102,6 +103,12 @@ void SayTroubleOfState(const Caller& caller, const json::value& status) {
     caller.Note(msg::StrayPutAside{.count = aside, .folder = caller.state.Attempts() + "/.quarantine"});
 }
 
+std::string ContainmentText(const Caller& caller, const json::value& status) {
+  const std::string kind = TextAt(status, "containment");
+  return caller.Words(kind == "subreaper" ? Message(msg::ContainmentWeak{.kind = kind})
+                                          : Message(msg::ContainmentFull{.kind = kind}));
+}
+
 void PrintFacts(const Caller& caller, const json::value& status) {
   struct Row {
     Message title;
@@ -114,6 +121,7 @@ void PrintFacts(const Caller& caller, const json::value& status) {
       {msg::CliFactAddress{}, url.empty() ? caller.Words(msg::CliFactNoAddress{}) : Printable(url)},
       {msg::CliFactDevices{}, DevicesOf(caller, status)},
       {msg::CliFactState{}, Printable(TextAt(status, "home"))},
+      {msg::ContainmentTitle{}, ContainmentText(caller, status)},
       {msg::CliFactLogout{},
        WithReason(caller,
                   survival.logout ? Message(msg::CliFactLogoutYes{}) : Message(msg::CliFactLogoutNo{}),

@@ -18,6 +18,7 @@ namespace {
 constexpr int64_t kRoom = int64_t{512} << 20;  // for a start; logs and checkpoints are the user's to place
 
 Status Unusable(const std::string& home, int error) {
+  if (error == EROFS) return Fail(Code::kConflict, msg::HomeReadOnly{.home = home});
   return Fail(Code::kInvalid, msg::CliHomeUnusable{.home = home, .why = strerror(error)});
 }
 
@@ -109,7 +110,10 @@ Status LeaveTheNetwork(Caller& caller) {
 Status PrepareHome(Caller& caller) {
   if (caller.state.home.empty()) return Fail(Code::kInvalid, msg::CliNoHome{});
   if (Status local = LeaveTheNetwork(caller); !local) return local;
-  return MakePrivate(caller.state.home);
+  if (Status made = MakePrivate(caller.state.home); !made) return made;
+  // A daemon could not even write into its log that it ends.
+  if (IsReadOnlyDisk(caller.state.Log())) return Unusable(caller.state.home, EROFS);
+  return {};
 }
 
 }  // namespace ty

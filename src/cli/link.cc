@@ -84,11 +84,11 @@ Result<Link> Link::Open(Caller& caller, Need need) {
     // A yard that was never taken down but does not answer has crashed, or the machine was started again:
     // its tasks wait for it.
     if (DownSince(caller.state) || !Exists(caller.state.Database())) return tl::unexpected(DownError(caller));
-    caller.Note(msg::CliStartsAgain{});
   }
   StartOptions options = KeptStartOptions(caller.state);
   auto started = StartYard(caller, options);
   if (!started) return Forward(started.error());
+  if (need == Need::kFind) caller.Note(msg::CliStartsAgain{});
   ClearDownMark(caller.state);
   line = HttpLine::Open(caller.state.Socket());
   if (!line) return tl::unexpected(CannotReach(caller, line.error()));

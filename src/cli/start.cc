@@ -21,6 +21,7 @@
 #include "msg/cli.h"
 #include "msg/daemon.h"
 #include "msg/listen.h"
+#include "msg/start.h"
 #include "posix/files.h"
 
 namespace ty {
@@ -84,9 +85,16 @@ bool ComesUp(const StatePaths& state, int wait_ms) {
   }
 }
 
-std::string LastLines(const std::string& path) {
+int64_t SizeOf(const std::string& path) {
+  struct stat file {};
+  return stat(path.c_str(), &file) == 0 ? file.st_size : 0;
+}
+
+// The last ones that were written from there on: what an earlier daemon said explains nothing.
+std::string LastLines(const std::string& path, int64_t from) {
   SysResult<std::string> text = ReadFile(path, 64 << 20);
-  if (!text) return {};
+  if (!text || static_cast<int64_t>(text->size()) < from) return {};
+  text->erase(0, static_cast<size_t>(from));
   while (!text->empty() && text->back() == '\n') text->pop_back();
   size_t start = text->size();
   for (int lines = 0; lines < 3 && start != std::string::npos && start > 0; ++lines)
@@ -188,6 +196,7 @@ DaemonOptions DaemonOptionsFor(const Caller& caller, const StartOptions& options
 Result<Started> StartYard(Caller& caller, const StartOptions& options) {
   if (Status home = PrepareHome(caller); !home) return Forward(home.error());
   for (int tries = 0;; ++tries) {
+    const int64_t logged = SizeOf(caller.state.Log());
     auto said = TryStart(caller, options);
     if (!said) return Forward(said.error());
     if (auto pid = IntAt(*said, "pid")) return Started{true, static_cast<int>(*pid)};
@@ -198,8 +207,9 @@ Result<Started> StartYard(Caller& caller, const StartOptions& options) {
     if (ComesUp(caller.state, lost_race || !error ? kRaceStep_ms : 0)) return Started{false, 0};
     if (lost_race && tries < kRaceTries) continue;
     if (error) return Fail(CodeOfRefusal(TextAt(*error, "id")), msg::CliText{.text = TextAt(*error, "text")});
-    return Fail(Code::kUnavailable,
-                msg::CliStartDied{.log = caller.state.Log(), .last = LastLines(caller.state.Log())});
+    const std::string last = LastLines(caller.state.Log(), logged);
+    if (last.empty()) return Fail(Code::kUnavailable, msg::StartDiedSilent{.log = caller.state.Log()});
+    return Fail(Code::kUnavailable, msg::CliStartDied{.log = caller.state.Log(), .last = last});
   }
 }
 

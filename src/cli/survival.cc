@@ -5,7 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
+#include <map>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/digest.h"
@@ -39,23 +43,57 @@ bool Lingers() {
   return Exists(OfMachine("/var/lib/systemd/linger/") + UserName());
 }
 
-// KillUserProcesses of logind.conf and the files beside it, the last one said; distributions build it off.
+std::string_view Trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r";
+  const size_t begin = text.find_first_not_of(kBlank);
+  return begin == std::string_view::npos ? "" : text.substr(begin, text.find_last_not_of(kBlank) + 1 - begin);
+}
+
+// As systemd reads a yes or no; nothing for what it would pass over.
+std::optional<bool> ReadSwitch(std::string_view text) {
+  std::string word(text);
+  for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const char* yes : {"1", "yes", "y", "true", "t", "on"})
+    if (word == yes) return true;
+  for (const char* no : {"0", "no", "n", "false", "f", "off"})
+    if (word == no) return false;
+  return std::nullopt;
+}
+
+// What a file of logind's says of `key`, the last one that can be read.
+std::optional<bool> SwitchIn(const std::string& file, std::string_view key) {
+  const std::string text = ReadFile(file, 1 << 16).value_or("");
+  std::optional<bool> said;
+  bool login = false;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = Trimmed(std::string_view(text).substr(at, end - at));
+    at = end + 1;
+    if (line.empty() || line.front() == '#' || line.front() == ';') continue;
+    if (line.front() == '[') login = line == "[Login]";
+    const size_t equals = line.find('=');
+    if (!login || equals == std::string_view::npos || Trimmed(line.substr(0, equals)) != key) continue;
+    if (const auto value = ReadSwitch(Trimmed(line.substr(equals + 1)))) said = value;
+  }
+  return said;
+}
+
+// KillUserProcesses, as logind itself finds it: one logind.conf, that of the highest place, then the parts of
+// all places by their names; of two with one name that of the higher place stands for both. Distributions
+// build it off.
 bool LogoutKills() {
-  std::vector<std::string> files = {"/usr/lib/systemd/logind.conf", "/etc/systemd/logind.conf"};
-  for (const char* folder : {"/usr/lib", "/run", "/etc"}) {
-    const std::string parts = std::string(folder) + "/systemd/logind.conf.d";
-    for (const std::string& name : ListFolder(OfMachine(parts)).value_or(std::vector<std::string>{}))
-      files.push_back(parts + "/" + name);
+  constexpr const char* kPlaces[] = {"/usr/lib", "/usr/local/lib", "/run", "/etc"};  // lowest first
+  std::string whole;
+  std::map<std::string, std::string> parts;
+  for (const char* place : kPlaces) {
+    const std::string file = OfMachine(std::string(place) + "/systemd/logind.conf");
+    if (Exists(file)) whole = file;
+    for (const std::string& name : ListFolder(file + ".d").value_or(std::vector<std::string>{}))
+      if (name.ends_with(".conf")) parts[name] = file + ".d/" + name;
   }
-  bool kills = false;
-  for (const std::string& file : files) {
-    const std::string text = "\n" + ReadFile(OfMachine(file), 1 << 16).value_or("");
-    constexpr std::string_view kKey = "\nKillUserProcesses=";
-    const size_t at = text.rfind(kKey);
-    if (at == std::string::npos) continue;
-    const std::string value = text.substr(at + kKey.size(), text.find('\n', at + 1) - at - kKey.size());
-    kills = value == "yes" || value == "true" || value == "1" || value == "on";
-  }
+  constexpr std::string_view kKey = "KillUserProcesses";
+  bool kills = SwitchIn(whole, kKey).value_or(false);
+  for (const auto& [name, file] : parts) kills = SwitchIn(file, kKey).value_or(kills);
   return kills;
 }
 
@@ -118,11 +156,16 @@ std::string Filled(std::string text, const std::vector<std::pair<std::string, st
   return text;
 }
 
+// cron ends a command at a percent sign, quoted or not, unless a backslash is before it.
 std::string CronLine(const Caller& caller, const std::string& program) {
-  return "(crontab -l; echo " +
-         ShellQuote("@reboot TRAINYARD_HOME=" + ShellQuote(caller.state.home) + " " + ShellQuote(program) +
-                    " up") +
-         ") | crontab -";
+  const std::string plain =
+      "@reboot TRAINYARD_HOME=" + ShellQuote(caller.state.home) + " " + ShellQuote(program) + " up";
+  std::string line;
+  for (const char c : plain) {
+    if (c == '%') line += '\\';
+    line += c;
+  }
+  return "(crontab -l; echo " + ShellQuote(line) + ") | crontab -";
 }
 
 std::vector<std::string> Systemctl(const BootUnit& unit, std::vector<std::string> words) {

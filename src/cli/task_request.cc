@@ -44,13 +44,14 @@ Result<int64_t> NumberOf(const Invocation& invocation, const char* option, int64
   return *number;
 }
 
-Status ApplyLength(const Invocation& invocation, const char* option, json::object& task) {
+Status ApplyLength(const Invocation& invocation, const char* option, json::object& task, const char* part,
+                   const char* name) {
   if (!invocation.Has(option)) return {};
   std::string text = invocation.Value(option);
   auto length = ParseDuration(text);
   if (!length || length->count() <= 0)
     return Invalid(msg::CliLength{.option = std::string("--") + option, .value = text});
-  Part(task, "limits")[option] = text;
+  Part(task, part)[name] = text;
   return {};
 }
 
@@ -157,13 +158,14 @@ Status ApplyTaskOptions(const Invocation& invocation, Time now, json::object& ta
   if (Status done = ApplyResources(invocation, task); !done) return done;
   if (Status done = ApplyVariables(invocation, task); !done) return done;
   if (Status done = ApplyAfter(invocation, task); !done) return done;
-  if (Status done = ApplyLength(invocation, "time", task); !done) return done;
-  if (Status done = ApplyLength(invocation, "idle", task); !done) return done;
+  if (Status done = ApplyLength(invocation, "time", task, "limits", "time"); !done) return done;
+  if (Status done = ApplyLength(invocation, "idle", task, "limits", "idle"); !done) return done;
   if (invocation.Has("log-limit")) {
     auto bytes = ParseBytes(invocation.Value("log-limit"));
     if (!bytes || *bytes <= 0) return Invalid(msg::CliLogLimit{.value = invocation.Value("log-limit")});
     Part(task, "limits")["log"] = *bytes;
   }
+  if (Status done = ApplyLength(invocation, "stop-grace", task, "checkpoint", "grace"); !done) return done;
   // The yard knows which signals and targets there are.
   if (invocation.Has("stop-signal")) Part(task, "checkpoint")["signal"] = invocation.Value("stop-signal");
   if (invocation.Has("stop-target")) Part(task, "checkpoint")["target"] = invocation.Value("stop-target");

@@ -35,6 +35,7 @@ inline constexpr Option kTaskOptions[] = {
     {"--log-limit", Option::Takes::kValue, "2G", "cli.option_log_limit"},
     {"--stop-signal", Option::Takes::kValue, "INT", "cli.option_stop_signal"},
     {"--stop-target", Option::Takes::kValue, "leader|group|all", "cli.option_stop_target"},
+    {"--stop-grace", Option::Takes::kValue, "2m", "stop.option_grace"},
     {"--hold", Option::Takes::kNothing, "", "cli.option_hold"},
     {"--tag", Option::Takes::kValues, "TAG", "cli.option_tag"},
     {"--wait", Option::Takes::kNothing, "", "cli.option_wait"},

@@ -61,17 +61,19 @@ struct ExitRecord {
   Kind kind = Kind::kExited;
   std::optional<int> exit_code;
   std::optional<int> signal;
-  bool core_dumped = false;
-  int exec_errno = 0;     // kExecFailed
-  std::string exec_step;  // "exec", "chdir", "log", …: what failed
+  bool core_dumped = false;  // of the process whose end it is
+  std::string core_file;     // where that lies, if it could be found
+  int exec_errno = 0;        // kExecFailed
+  std::string exec_step;     // "exec", "chdir", "log", …: what failed
   enum class StoppedBy : uint8_t { kNobody, kOrder, kTimeLimit, kIdleLimit } stopped_by = StoppedBy::kNobody;
   bool killed_by_shim = false;  // KILL was needed
   int oom_kills = 0;            // of the attempt's own cgroup, where counted
-  // Where it is not counted, and the attempt was killed by nobody known: those in the memory cgroup that
-  // daemon and attempts share (a container's, mostly) since its launch.
+  // Where it is not counted: those in the memory cgroup that daemon and attempts share (a container's,
+  // mostly) since its launch.
   int oom_kills_nearby = 0;
-  Time started, ended;  // wall clock; `ended` - `started` from the monotonic clock
-  int64_t cpu_ms = 0;   // user + system of the tree, as reaped
+  bool oom_counted = false;  // one of the two was read: then 0 says that there was none
+  Time started, ended;       // wall clock; `ended` - `started` from the monotonic clock
+  int64_t cpu_ms = 0;        // user + system of the tree, as reaped
   // With ranks: each one's own end, by rank. exit_code and signal above are those of the first that failed by
   // time, or 0; `failed_rank` names it if it failed by itself, not because of a stop that came before, and it
   // names the one that could not be started.

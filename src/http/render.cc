@@ -112,7 +112,9 @@ json::value RenderNumber(double number) {
 
 int StatusOf(const Error& error) {
   const std::string& id = error.message.id;
-  if (id == msg::StoreLow::kId || id == msg::StoreStuck::kId || id == msg::StoreDiskFull::kId) return kNoRoom;
+  for (const std::string_view disk :
+       {msg::StoreLow::kId, msg::StoreStuck::kId, msg::StoreDiskFull::kId, msg::StoreReadOnly::kId})
+    if (id == disk) return kNoRoom;
   switch (error.code) {
     case Code::kInvalid:
       return 422;
@@ -223,6 +225,8 @@ json::value RenderOutcome(const std::optional<Outcome>& outcome, Language langua
                       {"exit_code", OrNull(outcome->exit_code)},
                       {"signal", OrNull(outcome->signal)},
                       {"failed_rank", OrNull(outcome->failed_rank)},
+                      {"core_dumped", outcome->core_dumped},
+                      {"core_file", outcome->core_file.empty() ? json::value() : Text(outcome->core_file)},
                       {"reason", RenderMessage(outcome->reason, language)},
                       {"evidence", Text(outcome->evidence)}};
 }

@@ -12,6 +12,7 @@ namespace ty {
 // Why nothing new is taken in; empty when all is well.
 static Message ReadOnlyReason(const YardFacts& facts) {
   const StoreHealth& store = facts.yard.store;
+  if (store.read_only) return msg::StoreReadOnly{.folder = facts.home};
   if (store.stuck) return msg::StoreStuck{.folder = facts.home};
   if (store.low) return msg::StoreLow{.folder = facts.home, .room = store.room, .need = store.need};
   return {};

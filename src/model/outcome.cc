@@ -162,6 +162,7 @@ json::value ToJson(const Outcome& outcome) {
                       {"reason", ToJson(outcome.reason)},
                       {"evidence", TextToJson(outcome.evidence)}};
   if (outcome.failed_rank) object["failed_rank"] = *outcome.failed_rank;
+  if (outcome.core_dumped) object["core_file"] = TextToJson(outcome.core_file);
   return object;
 }
 
@@ -169,8 +170,8 @@ Result<Outcome> ParseOutcome(const json::value& value) {
   const json::object* object = value.if_object();
   if (!object) return Damaged("outcome");
   std::optional<std::string> kind = ReadText(*object, "kind"), failure = ReadText(*object, "class"),
-                             evidence = ReadText(*object, "evidence");
-  if (!kind || !failure || !evidence) return Damaged("outcome");
+                             evidence = ReadText(*object, "evidence"), core = ReadText(*object, "core_file");
+  if (!kind || !failure || !evidence || !core) return Damaged("outcome");
   std::optional<OutcomeKind> known_kind = ParseOutcomeKind(*kind);
   std::optional<FailureClass> known_class = ParseFailureClass(*failure);
   Outcome outcome;
@@ -185,6 +186,8 @@ Result<Outcome> ParseOutcome(const json::value& value) {
   outcome.failure = *known_class;
   outcome.reason = std::move(*message);
   outcome.evidence = std::move(*evidence);
+  outcome.core_dumped = Member(*object, "core_file") != nullptr;
+  outcome.core_file = std::move(*core);
   return outcome;
 }
 

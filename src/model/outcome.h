@@ -41,6 +41,8 @@ struct Outcome {
   Message reason;                  // why, for people
   std::string evidence;            // the line of the log that shows it, or empty
   std::optional<int> failed_rank;  // of ranks, the one that failed first by itself: its end is that of all
+  bool core_dumped = false;        // the system made a core dump of it; in `core_file` where that is known
+  std::string core_file = {};
   bool operator==(const Outcome&) const = default;
 };
 

@@ -34,7 +34,11 @@ TEST(Outcome, SurvivesJsonAndBack) {
   Outcome killed{OutcomeKind::kLost, FailureClass::kKilledFromOutside, std::nullopt, 9, {}, ""};
   Outcome of_ranks = Failed();
   of_ranks.failed_rank = 1;
-  for (const Outcome& outcome : {Outcome{}, Failed(), killed, of_ranks}) {
+  Outcome dumped = killed;
+  dumped.core_dumped = true;
+  Outcome found = dumped;
+  found.core_file = "/work/core";
+  for (const Outcome& outcome : {Outcome{}, Failed(), killed, of_ranks, dumped, found}) {
     Result<Outcome> back = ParseOutcome(json::parse(json::serialize(ToJson(outcome))));
     ASSERT_TRUE(back);
     EXPECT_EQ(*back, outcome);

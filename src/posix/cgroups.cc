@@ -102,23 +102,24 @@ void Cgroup::Kill() const {
   (void)Freeze(false);
 }
 
-int Cgroup::OomKills() const {
-  if (path.empty()) return 0;
+std::optional<int> Cgroup::OomKills() const {
+  if (path.empty()) return std::nullopt;
   for (const char* file : {"/memory.events", "/memory.oom_control"}) {
-    if (const int kills = OomKillsIn(path + file); kills > 0) return kills;
+    if (const auto kills = OomKillsIn(path + file)) return kills;
   }
-  return 0;
+  return std::nullopt;
 }
 
-int OomKillsIn(const std::string& file) {
+std::optional<int> OomKillsIn(const std::string& file) {
   const auto opened = OpenAt(AT_FDCWD, file.c_str(), O_RDONLY);
-  return opened ? OomKillsIn(opened->get()) : 0;
+  return opened ? OomKillsIn(opened->get()) : std::nullopt;
 }
 
-int OomKillsIn(int file) {
+std::optional<int> OomKillsIn(int file) {
   const std::string text = "\n" + ReadAllAt(file, 4096).value_or("");
   const size_t at = text.find("\noom_kill ");
-  return at == std::string::npos ? 0 : atoi(text.c_str() + at + 10);
+  if (at == std::string::npos) return std::nullopt;
+  return atoi(text.c_str() + at + 10);
 }
 
 }  // namespace ty

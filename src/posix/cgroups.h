@@ -29,14 +29,14 @@ struct Cgroup {
   SysStatus Freeze(bool frozen) const;
   void Signal(int signal) const;  // to every process inside
   std::vector<int> Processes() const;
-  int OomKills() const;  // of this leaf, where its memory is counted; else 0
+  std::optional<int> OomKills() const;  // of this leaf; nothing where its memory is not counted
 };
 
 // The file that counts OOM kills of the memory cgroup this process is in, mostly its container's; empty where
-// nothing counts them. And what such a file says; 0 when it cannot be read.
+// nothing counts them. And what such a file says; nothing when it cannot be read.
 std::string FindOomCounter();
-int OomKillsIn(const std::string& file);
-int OomKillsIn(int file);  // an open one, again and again
+std::optional<int> OomKillsIn(const std::string& file);
+std::optional<int> OomKillsIn(int file);  // an open one, again and again
 
 // Where this machine lets us keep our trees.
 struct CgroupRoot {
@@ -48,6 +48,8 @@ struct CgroupRoot {
 };
 // The best level that works here, or `wanted` if it works, else the subreaper. Makes the folder.
 CgroupRoot OpenCgroupRoot(std::string_view instance, std::optional<Containment> wanted = std::nullopt);
+// The level that a yard started here and now would use. Leaves nothing behind.
+Containment FindContainment();
 // Every folder this instance may ever have used here, whatever level is in use now: for killing what is left.
 std::vector<CgroupRoot> KnownCgroupRoots(std::string_view instance);
 

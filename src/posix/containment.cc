@@ -5,6 +5,7 @@
 #include <pwd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -159,6 +160,13 @@ std::vector<CgroupRoot> KnownCgroupRoots(std::string_view instance) {
     roots.push_back({Containment::kFreezer, std::move(folder)});
   }
   return roots;
+}
+
+Containment FindContainment() {
+  const CgroupRoot root = OpenCgroupRoot("probe-" + std::to_string(::getpid()));
+  (void)root.Shims().Remove();
+  if (!root.folder.empty()) ::rmdir(root.folder.c_str());
+  return root.kind;
 }
 
 CgroupRoot OpenCgroupRoot(std::string_view instance, std::optional<Containment> wanted) {

@@ -1,8 +1,11 @@
 #include "posix/disks.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -95,6 +98,16 @@ std::string NetworkFileSystem(const std::string& path) {
       return std::string(text.substr(0, colon));
   }
   return NetworkFileSystem(ReadFile("/proc/self/mountinfo", 8 << 20).value_or(""), real);
+}
+
+bool IsReadOnlyDisk(const std::string& file) {
+  struct statvfs disk {};
+  if (::statvfs(file.c_str(), &disk) == 0 && (disk.f_flag & ST_RDONLY) != 0) return true;
+  // After an error ext4 still calls itself writable. No bytes cost nothing where all is well, not even a look
+  // at the disk, and are refused there as any others.
+  const auto opened = OpenAt(AT_FDCWD, file.c_str(), O_WRONLY | O_NOCTTY | O_NONBLOCK);
+  if (!opened) return opened.error() == EROFS;
+  return ::pwrite(opened->get(), "", 0, 0) < 0 && errno == EROFS;
 }
 
 int64_t RoomAt(const std::string& path) {

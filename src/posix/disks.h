@@ -14,6 +14,10 @@ std::string NetworkFileSystem(const std::string& path);
 // Of the text of /proc/self/mountinfo; `path` without links.
 std::string NetworkFileSystem(std::string_view mounts, std::string_view path);
 
+// Whether the disk of this file takes no writing at all, room or not: mounted so, or made so by the kernel
+// after an error. Found out without writing a byte. Of a file that is not there, what its mount says.
+bool IsReadOnlyDisk(const std::string& file);
+
 // Bytes that we may still write there; 0 when that cannot be told.
 int64_t RoomAt(const std::string& path);
 

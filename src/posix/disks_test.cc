@@ -31,6 +31,11 @@ TEST(Disks, ADiskOfThisMachineIsNone) {
   EXPECT_EQ(On("/mnt/windows"), "");
 }
 
+TEST(Disks, AUsualDiskTakesWritingAndAFileThatIsNotThereSaysNothing) {
+  EXPECT_FALSE(IsReadOnlyDisk("/dev/shm"));
+  EXPECT_FALSE(IsReadOnlyDisk("/nowhere/at/all"));
+}
+
 TEST(Disks, OfTwoMountsOnOneFolderTheLaterCounts) {
   EXPECT_EQ(On("/mnt/twice/x"), "cifs");
 }

@@ -16,6 +16,7 @@
 
 #include "base/fail_point.h"
 #include "posix/clocks.h"
+#include "posix/core_file.h"
 #include "posix/files.h"
 #include "posix/locks.h"
 #include "posix/process.h"
@@ -278,13 +279,16 @@ void Supervisor::ReapChildren() {
   }
 }
 
-// Where the leaf's memory is not counted by itself, a KILL that is nobody's we know of may still have been
-// the kernel's for want of memory: then somebody was killed for that around us while we ran.
+// Where the leaf's memory is not counted by itself, the memory around us still tells whether anybody was
+// killed for want of it while we ran. Asked whatever the end: a child's kill shows as an exit code of its
+// parent, if at all.
 void Supervisor::CountOomKills() {
-  record_.oom_kills = tree_.leaf().OomKills();
-  const bool by_whom = record_.killed || record_.stopped_by != wire::StoppedBy::kNobody;
-  if (record_.signal != SIGKILL || by_whom || spec_.oom_counter.empty()) return;
-  record_.oom_kills_nearby = std::max(OomKillsIn(spec_.oom_counter) - spec_.oom_kills_before, 0);
+  const std::optional<int> own = tree_.leaf().OomKills();
+  const std::optional<int> around =
+      own || spec_.oom_counter.empty() ? std::nullopt : OomKillsIn(spec_.oom_counter);
+  record_.oom_counted = own || around;
+  record_.oom_kills = own.value_or(0);
+  record_.oom_kills_nearby = around ? std::max(*around - spec_.oom_kills_before, 0) : 0;
 }
 
 // Of two ranks that end in the same moment the kernel's wait gives the one that was started first; epoll
@@ -306,11 +310,11 @@ void Supervisor::ReapByTime() {
 
 void Supervisor::Reaped(pid_t pid, int status) {
   for (size_t rank = 0; rank < leaders_.size(); ++rank) {
-    if (leaders_[rank].pid == pid) return EndLeader(rank, status);
+    if (leaders_[rank].pid == pid) return EndLeader(rank, pid, status);
   }
 }
 
-void Supervisor::EndLeader(size_t rank, int status) {
+void Supervisor::EndLeader(size_t rank, pid_t pid, int status) {
   leaders_[rank] = {};
   --leading_;
   wire::RankEnd end;
@@ -329,6 +333,7 @@ void Supervisor::EndLeader(size_t rank, int status) {
     record_.exit_code = end.exit_code;
     record_.signal = end.signal;
     record_.core_dumped = WIFSIGNALED(status) && WCOREDUMP(status);
+    if (record_.core_dumped) record_.core_file = FindCoreFile(pid, spec_.workdir, record_.began_ns);
   }
   if (failed && first && HasRanks() && stage_ == Stage::kRunning) {
     record_.failed_rank = static_cast<int>(rank);

@@ -65,7 +65,7 @@ class Supervisor {
   void ReapByTime();
   void CountOomKills();
   void Reaped(pid_t pid, int status);
-  void EndLeader(size_t rank, int status);
+  void EndLeader(size_t rank, pid_t pid, int status);
   void StopOtherRanks(int64_t now);
   void ServeClient(size_t index);
   void CarryOut(const wire::Order& order, wire::News& answer);

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 
+#include "base/paths.h"
+#include "posix/disks.h"
+
 namespace ty {
 
 SysResult<Room> MeasureRoom(const std::string& folder) {
@@ -15,6 +18,11 @@ SysResult<Room> MeasureRoom(const std::string& folder) {
               .free = static_cast<int64_t>(disk.f_bavail) * block,
               .inodes = static_cast<int64_t>(disk.f_files),
               .inodes_free = static_cast<int64_t>(disk.f_favail)};
+}
+
+// Never the state file itself: closing it would drop SQLite's locks on it.
+bool TakesNoWriting(const std::string& folder) {
+  return IsReadOnlyDisk(StatePaths{folder}.Database() + "-wal");
 }
 
 int64_t LeastRoom(const Room& room) {

@@ -14,6 +14,9 @@ struct Room {
 };
 SysResult<Room> MeasureRoom(const std::string& folder);
 
+// Whether the disk takes no writing at all, room or not. Cheap enough to be asked for each request.
+bool TakesNoWriting(const std::string& folder);
+
 // Below it nothing new is taken in: 256 MiB, or 5 % of a disk smaller than 1 GiB.
 int64_t LeastRoom(const Room& room);
 // So much is kept aside: 64 MiB, less on a small disk.

@@ -12,9 +12,14 @@
 #include "base/assert.h"
 #include "base/log.h"
 #include "msg/store.h"
+#include "posix/disks.h"
 
 namespace ty {
 namespace {
+
+std::string ParentOf(const std::string& path) {
+  return path.substr(0, path.rfind('/'));
+}
 
 enum class Lifetime { kCall, kCopied };
 
@@ -46,6 +51,13 @@ int BindAll(sqlite3_stmt* statement, SqlValues values, Lifetime lifetime) {
     if (rc != SQLITE_OK) return rc;
   }
   return SQLITE_OK;
+}
+
+// Opened for reading alone, since it may not be written, SQLite would find that out by and by and call it
+// damage.
+std::string WhyNotWritable(sqlite3* db, const std::string& path) {
+  if (sqlite3_db_readonly(db, "main") != 1) return "";
+  return std::strerror(::access(path.c_str(), W_OK) != 0 ? errno : EACCES);
 }
 
 bool MeansNoRoom(int error) {
@@ -127,6 +139,9 @@ Result<std::unique_ptr<Connection>> Connection::Open(const std::string& path) {
     return Fail(Code::kUnavailable, msg::StoreCannotOpen{.path = path, .why = std::strerror(error)});
   }
   sqlite3* db = connection->db_;
+  if (IsReadOnlyDisk(path)) return Fail(Code::kUnavailable, msg::StoreReadOnly{.folder = ParentOf(path)});
+  if (const std::string why = WhyNotWritable(db, path); !why.empty())
+    return Fail(Code::kUnavailable, msg::StoreNotWritable{.path = path, .why = why});
   sqlite3_busy_timeout(db, 250);  // someone may be looking at the file with a tool
   sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   // A close must write nothing: after a failed fsync, or when the schema is newer than we are.
@@ -259,11 +274,18 @@ Error Connection::Trouble(int rc) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return {Code::kUnavailable, msg::StoreInUse{.path = path_}};
+    case SQLITE_READONLY:
+      if (rc == SQLITE_READONLY_DBMOVED) break;
+      return {Code::kUnavailable, msg::StoreReadOnly{.folder = ParentOf(path_)}};
     case SQLITE_IOERR:
       // A quota or a size limit is as good as a full disk. A failed fsync never is: what it covered is
       // unknown.
       if (rc == SQLITE_IOERR_WRITE && MeansNoRoom(sqlite3_system_errno(db_)))
         return {Code::kUnavailable, msg::StoreDiskFull{.path = path_}};
+      // The transaction is undone: the same one may be run again on a disk that takes it. Of a commit that
+      // failed SQLite keeps no errno, so the disk is asked too.
+      if (rc == SQLITE_IOERR_WRITE && (sqlite3_system_errno(db_) == EROFS || IsReadOnlyDisk(path_ + "-wal")))
+        return {Code::kUnavailable, msg::StoreReadOnly{.folder = ParentOf(path_)}};
       break;
     default:
       break;

@@ -73,6 +73,13 @@ class SqliteLedger final : public Ledger {
 bool IsFull(const Status& status) {
   return !status && status.error().message.id == msg::StoreDiskFull::kId;
 }
+bool IsReadOnly(const Status& status) {
+  return !status && status.error().message.id == msg::StoreReadOnly::kId;
+}
+// SQLite has undone the transaction, and the disk may take the same one later.
+bool MayBeTriedAgain(const Status& status) {
+  return IsFull(status) || IsReadOnly(status);
+}
 
 // A full disk is not a failed sync: SQLite has undone the transaction, and the same one may be run again once
 // there is room, which the ballast gives.
@@ -81,7 +88,8 @@ Status SqliteLedger::Write(std::vector<Batch>& batches, std::vector<Receipt>& re
   Status written = WriteAll(batches, receipts);
   if (IsFull(written) && GiveRoom()) written = WriteAll(batches, receipts);
   StoreHealth health = health_;
-  health.stuck = IsFull(written);
+  health.stuck = MayBeTriedAgain(written);
+  health.read_only = IsReadOnly(written);
   health.low |= health.stuck;
   if (health.low != health_.low)
     if (const auto room = MeasureRoom(settings_.folder)) {
@@ -98,11 +106,12 @@ Status SqliteLedger::WriteAll(std::vector<Batch>& batches, std::vector<Receipt>&
     receipts.push_back({.number = batch.number, .committed = {}, .specs = {}});
 
   // The stall of a checkpoint comes after the receipts of the group that filled the WAL.
-  if (connection_->wal_pages() > kWalFull) (void)connection_->Checkpoint();
+  if (connection_->wal_pages() > kWalFull && !TakesNoWriting(settings_.folder))
+    (void)connection_->Checkpoint();
   Status written = WriteAsOne(batches);
   const bool blame_one = !written && written.error().code != Code::kUnavailable && !connection_->broken();
   if (blame_one && batches.size() > 1) written = WriteOneByOne(batches, receipts);
-  if (IsFull(written)) return written;
+  if (MayBeTriedAgain(written)) return written;
 
   for (size_t i = 0; i < batches.size(); ++i) {
     if (!written) receipts[i].committed = written;
@@ -185,6 +194,8 @@ void SqliteLedger::ReadSpecs(const Batch& batch, Receipt& receipt) {
 // Growing the WAL here and not at the start makes the first start quick.
 void SqliteLedger::Rest() {
   if (connection_->broken()) return;
+  // A sync that fails there would have us end, though all that was receipted is on the disk.
+  if (TakesNoWriting(settings_.folder)) return LookAtRoom(false);
   FAIL_POINT("commit.rest");
   if (connection_->wal_pages() > 0) (void)connection_->Checkpoint();
   if (!connection_->broken() && !std::exchange(grown_, true)) connection_->GrowWal(kWalBytes);
@@ -222,10 +233,16 @@ void SqliteLedger::LookAtRoom(bool gave_room) {
   if (!room) return;
   const int64_t missing = ballast_.size() > 0 ? 0 : BallastSize(*room);
   StoreHealth health = health_;
+  // What waits to be written tells best whether it can be.
+  if (!health.stuck || !health.read_only) {
+    const bool was = std::exchange(health.read_only, TakesNoWriting(settings_.folder));
+    if (was != health.read_only)
+      Log(health.read_only ? "store: the disk has become read-only" : "store: the disk can be written again");
+  }
   health.need = LeastRoom(*room) + LeastRoom(*room) / 16 + missing;
-  const bool ample = !IsLow(*room) && room->free >= health.need;
+  const bool ample = !IsLow(*room) && room->free >= health.need && !health.read_only;
   if (ample && missing > 0 && !ballast_.Make(missing)) return;
-  if (IsLow(*room) || gave_room) health.low = true;
+  if (IsLow(*room) || gave_room || health.read_only) health.low = true;
   if (ample) health.low = health.stuck = false;
   if (health.low && (!health_.low || room->free < health_.room / 2)) health.room = room->free;
   if (health.low && health_.low) health.need = health_.need;  // what was told stays true
@@ -238,7 +255,9 @@ void SqliteLedger::Tell(StoreHealth health) {
   if (!health.low) health.room = health.need = 0;
   if (health == health_) return;
   if (health.low != health_.low)
-    Log(health.low ? "store: low on room, nothing new is taken in" : "store: there is room again");
+    Log(!health.low        ? "store: there is room again"
+        : health.read_only ? "store: the disk is read-only, nothing new is taken in"
+                           : "store: low on room, nothing new is taken in");
   health_ = std::move(health);
   if (settings_.tell) settings_.tell(health_);
 }
@@ -289,6 +308,7 @@ Result<std::unique_ptr<Store>> OpenSqliteStore(StoreSettings settings) {
   if (const Status migrated = Migrate(**connection, paths.Backups()); !migrated)
     return Forward(migrated.error());
   const Status swept = SqliteRows(**connection).Sweep();
+  if (IsReadOnly(swept)) return Forward(swept.error());
   if (!swept && !IsFull(swept)) return Forward((*connection)->AsDamaged(swept.error()));
   const Duration look_every = settings.look_every;
   return OnThread(std::make_unique<SqliteLedger>(std::move(*connection), std::move(settings),

@@ -141,12 +141,13 @@ class Store {
 
 // How the store's disk is.
 struct StoreHealth {
-  bool low = false;      // nothing new should be taken in
-  bool stuck = false;    // nor can what is handed over be written: it waits for room; reads are answered
-  int64_t room = 0;      // bytes free when it became so
-  int64_t need = 0;      // with so many free all is well again
-  std::string bad_copy;  // a backup that failed its check; empty when none did
-  std::string broken;    // why the file can no longer be relied on; empty: it can
+  bool low = false;        // nothing new should be taken in
+  bool read_only = false;  // the disk takes no writing at all, room or not
+  bool stuck = false;      // nor can what is handed over be written: it waits for room; reads are answered
+  int64_t room = 0;        // bytes free when it became so
+  int64_t need = 0;        // with so many free all is well again
+  std::string bad_copy;    // a backup that failed its check; empty when none did
+  std::string broken;      // why the file can no longer be relied on; empty: it can
   bool operator==(const StoreHealth&) const = default;
 };
 

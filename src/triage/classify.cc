@@ -34,7 +34,32 @@ Outcome Failed(const Evidence& evidence, FailureClass failure, Message reason, s
   outcome.failed_rank = evidence.failed_rank;
   outcome.reason = std::move(reason);
   outcome.evidence = std::move(line);
+  outcome.core_dumped = evidence.core_dumped;
+  outcome.core_file = evidence.core_file;
   return outcome;
+}
+
+Message Crashed(const Evidence& evidence) {
+  const int signal = *evidence.signal;
+  if (!evidence.core_dumped) return msg::OutcomeCrashed{.number = signal, .name = Named(signal)};
+  if (evidence.core_file.empty()) return msg::OutcomeCrashedCore{.number = signal, .name = Named(signal)};
+  return msg::OutcomeCrashedCoreFile{.number = signal, .name = Named(signal), .file = evidence.core_file};
+}
+
+struct Shown {
+  FailureClass failure = FailureClass::kNone;
+  std::string line;
+};
+
+// Somebody was killed for want of memory in what the task shares with others; who, the counter does not say.
+// Where the program itself names another cause, that is believed; that one of its processes was killed is
+// none.
+bool MayHaveRunOut(const Evidence& evidence, const Shown& shown) {
+  if (evidence.oom_kills_nearby <= 0) return false;
+  if (shown.failure == FailureClass::kNone) return true;
+  for (const char* killed : {"SIGKILL", "killed by signal", "signal: Killed"})
+    if (shown.line.find(killed) != std::string::npos) return true;
+  return false;
 }
 
 Message WhyNotStarted(const Evidence& evidence) {
@@ -77,11 +102,6 @@ Message WhyNotStarted(const Evidence& evidence) {
   }
   return msg::OutcomeExecFailed{.program = evidence.program, .step = evidence.exec_step, .error = error};
 }
-
-struct Shown {
-  FailureClass failure = FailureClass::kNone;
-  std::string line;
-};
 
 // What the log says: the exception speaks if there is one, unless it only reports another process's end.
 Shown ReadLog(const Evidence& evidence) {
@@ -155,8 +175,7 @@ Outcome EndedBySignal(const Evidence& evidence) {
       return Failed(evidence, shown.failure, WhatToDo(shown.failure, 0), std::move(shown.line));
     default:
       if (evidence.xid && shown.line.empty()) return FaultOfDevice(evidence);
-      return Failed(evidence, FailureClass::kScript,
-                    msg::OutcomeCrashed{.number = signal, .name = Named(signal)}, std::move(shown.line));
+      return Failed(evidence, FailureClass::kScript, Crashed(evidence), std::move(shown.line));
   }
 }
 
@@ -165,18 +184,30 @@ Outcome EndedWithCode(const Evidence& evidence) {
   if (code == 0) {
     Outcome outcome;
     outcome.exit_code = 0;
-    outcome.reason = evidence.oom_kills > 0 ? Message(msg::OutcomeSucceededOom{.count = evidence.oom_kills})
-                                            : Message(msg::OutcomeSucceeded{});
+    outcome.reason = msg::OutcomeSucceeded{};
+    if (evidence.oom_kills > 0)
+      outcome.reason = msg::OutcomeSucceededOom{.count = evidence.oom_kills};
+    else if (evidence.oom_kills_nearby > 0)
+      outcome.reason = msg::OutcomeSucceededOomNearby{.count = evidence.oom_kills_nearby};
     return outcome;
   }
   Shown shown = ReadLog(evidence);
   if (evidence.oom_kills > 0) {
     return Failed(evidence, FailureClass::kHostOom, msg::OutcomeChildOom{}, std::move(shown.line));
   }
+  if (MayHaveRunOut(evidence, shown)) {
+    return Failed(evidence, FailureClass::kHostOom,
+                  msg::OutcomeExitOomNearby{.code = code, .count = evidence.oom_kills_nearby},
+                  std::move(shown.line));
+  }
   if (shown.failure != FailureClass::kNone) {
     return Failed(evidence, shown.failure, WhatToDo(shown.failure, code), std::move(shown.line));
   }
-  if (code == 128 + SIGKILL) return Failed(evidence, FailureClass::kKilledFromOutside, msg::OutcomeExit137{});
+  if (code == 128 + SIGKILL) {
+    return Failed(
+        evidence, FailureClass::kKilledFromOutside,
+        evidence.oom_counted ? Message(msg::OutcomeExit137{}) : Message(msg::OutcomeExit137Uncounted{}));
+  }
   if (code > 128 && code <= 128 + SIGSYS) {
     const int signal = code - 128;
     if (evidence.xid && IsCrash(signal)) return FaultOfDevice(evidence);
@@ -199,6 +230,8 @@ Outcome Classify(const Evidence& evidence) {
   }
   Outcome outcome;
   outcome.signal = evidence.signal;
+  outcome.core_dumped = evidence.core_dumped;
+  outcome.core_file = evidence.core_file;
   if (!evidence.signal) outcome.exit_code = evidence.exit_code;
   if (evidence.stop_reason) {
     outcome.kind = evidence.stop_kind;

@@ -27,7 +27,10 @@ struct Evidence {
   std::optional<Message> stop_reason;  // we asked it to stop
   OutcomeKind stop_kind = OutcomeKind::kCancelled;
   int oom_kills = 0;
-  int oom_kills_nearby = 0;         // in the memory cgroup it shared with others, where only that is counted
+  int oom_kills_nearby = 0;  // in the memory cgroup it shared with others, where only that is counted
+  bool oom_counted = false;  // one of the two could be read
+  bool core_dumped = false;
+  std::string core_file;            // where that lies, if known
   std::string exception;            // last line of the last traceback
   std::vector<std::string> errors;  // other telling lines, newest first
   // A fault the driver reported of a device of its while it ran, where the log says nothing better.

@@ -184,10 +184,44 @@ TEST(Classify, TellsThreeKindsOf137Apart) {
   Evidence nearby = Signal(SIGKILL);
   nearby.oom_kills_nearby = 1;
   EXPECT_EQ(ClassOf(nearby) + " " + ReasonOf(nearby), "host_oom outcome.killed_oom_nearby");
-  EXPECT_EQ(ReasonOf(Exit(137)), "outcome.exit_137");
+  EXPECT_EQ(ReasonOf(Exit(137)), "outcome.exit_137_uncounted");
+  Evidence counted = Exit(137);
+  counted.oom_counted = true;
+  EXPECT_EQ(ReasonOf(counted), "outcome.exit_137") << "only who has looked may say that nothing was seen";
   EXPECT_EQ(Classify(Exit(137)).exit_code, 137);
   EXPECT_FALSE(Classify(Signal(SIGKILL)).exit_code);
   EXPECT_EQ(Classify(Signal(SIGKILL)).signal, SIGKILL);
+}
+
+TEST(Classify, AKillForMemoryAroundTheTaskExplainsWhatItDoesNotExplainItself) {
+  Evidence evidence = Exit(137);
+  evidence.oom_counted = true;
+  evidence.oom_kills_nearby = 2;
+  EXPECT_EQ(ClassOf(evidence) + " " + ReasonOf(evidence), "host_oom outcome.exit_oom_nearby");
+  evidence.exit_code = 1;
+  EXPECT_EQ(ClassOf(evidence) + " " + ReasonOf(evidence), "host_oom outcome.exit_oom_nearby");
+  evidence.exception = "subprocess.CalledProcessError: Command 'x' died with <Signals.SIGKILL: 9>.";
+  EXPECT_EQ(ClassOf(evidence), "host_oom");
+  evidence.exception = "RuntimeError: DataLoader worker (pid 42) is killed by signal: Killed.";
+  EXPECT_EQ(ClassOf(evidence), "host_oom");
+  evidence.exception = "ValueError: bad label";
+  EXPECT_EQ(ClassOf(evidence), "script")
+      << "it names its own cause, and the kill may have been another task's";
+  evidence.exception.clear();
+  evidence.exit_code = 0;
+  EXPECT_EQ(Classify(evidence).kind, OutcomeKind::kSucceeded);
+  EXPECT_EQ(ReasonOf(evidence), "outcome.succeeded_oom_nearby");
+}
+
+TEST(Classify, SaysThatACoreWasWrittenAndWhere) {
+  Evidence evidence = Signal(SIGABRT);
+  EXPECT_FALSE(Classify(evidence).core_dumped);
+  evidence.core_dumped = true;
+  EXPECT_EQ(ClassOf(evidence) + " " + ReasonOf(evidence), "script outcome.crashed_core");
+  evidence.core_file = "/work/core.42";
+  EXPECT_EQ(ReasonOf(evidence), "outcome.crashed_core_file");
+  EXPECT_TRUE(Classify(evidence).core_dumped);
+  EXPECT_EQ(Classify(evidence).core_file, "/work/core.42");
 }
 
 TEST(Classify, NamesSignals) {

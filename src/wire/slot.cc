@@ -95,6 +95,7 @@ Json ToJson(const SlotRecord& record) {
   if (record.exit_code) json.emplace_back("exit_code", *record.exit_code);
   if (record.signal) json.emplace_back("signal", *record.signal);
   if (record.core_dumped) json.emplace_back("core_dumped", true);
+  if (!record.core_file.empty()) json.emplace_back("core_file", record.core_file);
   if (record.exec_errno != 0) {
     json.emplace_back("exec_errno", record.exec_errno);
     json.emplace_back("exec_step", record.exec_step);
@@ -103,6 +104,7 @@ Json ToJson(const SlotRecord& record) {
   if (record.killed) json.emplace_back("killed", true);
   json.emplace_back("oom_kills", record.oom_kills);
   if (record.oom_kills_nearby != 0) json.emplace_back("oom_kills_nearby", record.oom_kills_nearby);
+  if (record.oom_counted) json.emplace_back("oom_counted", true);
   json.emplace_back("cpu_ms", record.cpu_ms);
   if (!record.ranks.empty()) json.emplace_back("ranks", EndsToJson(record.ranks));
   if (record.failed_rank) json.emplace_back("failed_rank", *record.failed_rank);
@@ -123,7 +125,8 @@ std::optional<SlotRecord> SlotRecordFrom(const Json& json) {
   fields.May("core_dumped", record.core_dumped).May("exec_errno", record.exec_errno);
   fields.May("exec_step", record.exec_step).May("stopped_by", stopper).May("killed", record.killed);
   fields.May("oom_kills", record.oom_kills).May("cpu_ms", record.cpu_ms);
-  fields.May("oom_kills_nearby", record.oom_kills_nearby);
+  fields.May("oom_kills_nearby", record.oom_kills_nearby).May("oom_counted", record.oom_counted);
+  fields.May("core_file", record.core_file);
   fields.May("failed_rank", record.failed_rank);
   if (!fields.ok() || format != kSlotFormat) return std::nullopt;
   if (!FromName(kStates, state, record.state) || !FromName(kStoppers, stopper, record.stopped_by)) {

@@ -49,13 +49,15 @@ struct SlotRecord {
   // With kExited:
   int64_t ended_ns = 0;  // began + what the boot clock counted: never before it, whatever the wall clock does
   std::optional<int> exit_code, signal;
-  bool core_dumped = false;
+  bool core_dumped = false;  // by whom it ended with; `core_file` where that could be found
+  std::string core_file;
   int exec_errno = 0;  // not 0: the program never began; `exec_step` says what failed
   std::string exec_step;
   StoppedBy stopped_by = StoppedBy::kNobody;
   bool killed = false;  // by our KILL
   int oom_kills = 0,
       oom_kills_nearby = 0;  // of its own leaf, and of the cgroup around where only that counts
+  bool oom_counted = false;  // one of the two was read: then 0 says that there was none
   int64_t cpu_ms = 0;
   // With ranks. `exit_code` and `signal` are those of the first that failed by time; `failed_rank` names it
   // where it failed by itself (or could not be started), not because everything was being stopped.

@@ -29,6 +29,9 @@ SlotRecord Exited() {
   record.killed = true;
   record.oom_kills = 3;
   record.oom_kills_nearby = 2;
+  record.oom_counted = true;
+  record.core_dumped = true;
+  record.core_file = "/work/core.4243";
   record.cpu_ms = 12345;
   return record;
 }

@@ -64,6 +64,9 @@ void Yard::ConcludeExit(Live& live, const LogTail& tail, const TaskSpec& spec) {
   evidence.oom_kills_nearby = exit.oom_kills_nearby;
   evidence.failed_rank = exit.failed_rank;
   evidence.xid = TellingXid(live.xids);
+  evidence.oom_counted = exit.oom_counted;
+  evidence.core_dumped = exit.core_dumped;
+  evidence.core_file = exit.core_file;
   evidence.exception = tail.exception;
   evidence.errors = tail.errors;
   // A stop that came after the end changes nothing: only one the shim has acted on counts.

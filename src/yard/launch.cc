@@ -1,4 +1,6 @@
 // A decision becomes an attempt: its row is committed, then the engine gets the order.
+#include <signal.h>
+
 #include <algorithm>
 #include <boost/json.hpp>
 
@@ -131,15 +133,39 @@ void Yard::Launch(Ulid uid, std::shared_ptr<const TaskSpec> spec) {
   if (!spec->code.files.empty()) CompareCode(*live, std::move(spec));
 }
 
+namespace {
+
+// What the stop file holds (docs/guide/scripts.md): scripts compare it, so it never changes.
+const char* StopWord(const std::optional<Message>& reason) {
+  const std::string id = reason ? reason->id : "";
+  if (id == msg::OutcomeCancelledByUser::kId) return "cancelled";
+  if (id == msg::OutcomeDeviceLost::kId) return "device lost";
+  if (id == msg::OutcomeShareMemory::kId) return "device memory";
+  return "stop";
+}
+
+constexpr Duration kTermGrace = seconds(5);  // contracts C16
+
+// The shim's ladder: the signal, its grace, TERM where that was another, a moment, KILL.
+Duration UntilKill(const StopOrder& order, Duration grace) {
+  const Duration moment = order.signal == SIGTERM ? Duration{} : std::min<Duration>(grace, kTermGrace);
+  return order.grace + moment;
+}
+
+}  // namespace
+
 void Yard::SendStop(Ulid uid, std::shared_ptr<const TaskSpec> spec, bool at_once) {
-  const Live* live = FindLive(uid);
+  Live* live = FindLive(uid);
   if (live == nullptr || !live->launched || live->exit) return;
   FAIL_POINT("stop.durable");
   StopOrder order;
-  order.reason = live->attempt.stop_reason ? live->attempt.stop_reason->id : "stop";
+  order.reason = StopWord(live->attempt.stop_reason);
   order.signal = spec ? spec->stop_signal : 15;
   order.target = spec ? spec->stop_target : StopTarget::kGroup;
-  order.grace = at_once ? Duration{} : spec ? spec->grace : Duration(seconds(60));
+  const Duration grace = spec ? spec->grace : Duration(seconds(60));
+  order.grace = at_once ? Duration{} : grace;
+  const Time kill_at = now_ + UntilKill(order, grace);
+  live->kill_at = std::min(live->kill_at.value_or(kill_at), kill_at);
   engine_.Stop(uid, std::move(order));
 }
 

@@ -9,6 +9,7 @@
 #include "msg/probe.h"
 #include "msg/store.h"
 #include "msg/why.h"
+#include "store/room.h"
 
 namespace ty {
 
@@ -120,6 +121,10 @@ void Yard::Apply(StoreHealth& health) {
 }
 
 Status Yard::HasRoom(bool makes_room) const {
+  // Asked anew, which costs some microseconds: what is taken in on a disk that has just become so would wait,
+  // and its client with it.
+  if (health_.read_only || TakesNoWriting(settings_.home))
+    return Fail(Code::kUnavailable, msg::StoreReadOnly{.folder = settings_.home});
   if (health_.stuck) return Fail(Code::kUnavailable, msg::StoreStuck{.folder = settings_.home});
   if (!health_.low || makes_room) return {};
   return Fail(Code::kUnavailable,
@@ -219,12 +224,22 @@ std::optional<TaskView> Yard::Describe(TaskId id) const {
     view.metrics = live->metrics;
     view.time_left = TimeLeft(*live);
     view.frozen = live->frozen;
+    if (std::holds_alternative<Stopping>(task->state)) view.reason = WhyStopping(*live);
     if (live->stuck) view.reason = msg::WhyShimStuck{};
     if (live->unkillable) view.reason = msg::WhyUnkillable{};
   } else if (IsWaiting(*task)) {
     view.reason = *Why(id);
   }
   return view;
+}
+
+// Who asked, and how long it has.
+Message Yard::WhyStopping(const Live& live) const {
+  if (!live.kill_at || live.exit) return msg::WhyStopping{};
+  const auto left = std::chrono::ceil<std::chrono::seconds>(std::max(Duration{}, *live.kill_at - now_));
+  if (live.attempt.stop_kind == OutcomeKind::kPreempted) return msg::WhyDisplacing{.left = left};
+  if (left == Duration{}) return msg::WhyKilling{};
+  return msg::WhyCancelling{.left = left, .task = std::to_string(live.attempt.task.value)};
 }
 
 // Running first, by id, then waiting in queue order. `after` is the last task of the page before; when it has
@@ -292,6 +307,8 @@ std::optional<Message> Yard::Why(TaskId id) const {
   const Task* task = FindTask(id);
   if (task == nullptr || !IsWaiting(*task)) return std::nullopt;
   if (adopting_) return Message(msg::WhyAdopting{});
+  if (health_.read_only && ready_.Contains(id))
+    return Message(msg::WhyDiskReadOnly{.folder = settings_.home});
   if (health_.low && ready_.Contains(id))
     return Message(msg::WhyReadOnly{.room = health_.room, .need = health_.need, .folder = settings_.home});
   return Explain(MakeView(), *task, OpenDependenciesOf(*task), now_);

@@ -91,6 +91,7 @@ class Yard {
     bool displaced = false;           // stopped by us, to run again elsewhere or alone
     bool device_broke = false;        // a device of its was lost or had a hardware fault while it ran
     std::vector<Evidence::Xid> xids;  // faults of its devices the driver told of, but harmless ones
+    std::optional<Time> kill_at;      // it was asked to stop: when it is killed at the latest
     std::optional<ExitRecord> exit;   // it is over; the tail of its log is being read
     std::optional<LogTail> mute;      // that tail, which explains nothing: the driver is asked, since `asked`
     Time asked;
@@ -200,7 +201,8 @@ class Yard {
   void Apply(Live& live, const AttemptThawed& news);
   void Apply(Live& live, const AttemptFreezeRefused& news);
   bool TakesTurns(const Live& live) const;
-  bool Shares(const Live& live) const;  // its device with somebody else, side by side
+  bool Shares(const Live& live) const;          // its device with somebody else, side by side
+  Message WhyStopping(const Live& live) const;  // yard.cc
   void Displace(Live& live, Message reason);
 
   // launch.cc

@@ -1,9 +1,11 @@
 #include "yard/yard.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <algorithm>
 
+#include "msg/why.h"
 #include "testing/yard_harness.h"
 
 namespace ty {
@@ -120,6 +122,34 @@ TEST(Yard, ASecondCancelDoesNotWaitForTheGracePeriod) {
   ASSERT_EQ(yard.engine->stops.size(), 2u);
   EXPECT_GT(yard.engine->stops[0].second.grace, Duration{});
   EXPECT_EQ(yard.engine->stops[1].second.grace, Duration{});
+}
+
+TEST(Yard, SaysOfAStoppingTaskWhoAskedAndWhenItIsKilled) {
+  YardHarness yard;
+  TaskSpec spec = Spec({"a"});
+  spec.stop_signal = SIGUSR1;
+  spec.grace = seconds(60);
+  const TaskId task = yard.MustSubmit(std::move(spec));
+  yard.Begin(task);
+  yard.Do(Verb::kCancel, {task});
+  EXPECT_EQ(yard.engine->stops.at(0).second.reason, "cancelled") << "what scripts find in the stop file";
+  auto reason = [&] { return yard.yard->Describe(task)->reason; };
+  EXPECT_EQ(reason(), Message(msg::WhyCancelling{.left = seconds(65), .task = "1"}))
+      << "TERM has its 5 s too";
+  yard.Pass(seconds(60));
+  EXPECT_EQ(reason(), Message(msg::WhyCancelling{.left = seconds(5), .task = "1"}));
+  yard.Pass(seconds(5));
+  EXPECT_EQ(reason().id, "why.killing");
+}
+
+TEST(Yard, ASecondCancelIsToldToEndItSooner) {
+  YardHarness yard;
+  const TaskId task = yard.MustSubmit(Spec({"a"}));
+  yard.Begin(task);
+  yard.Do(Verb::kCancel, {task});
+  EXPECT_EQ(yard.yard->Describe(task)->reason.id, "why.cancelling");
+  yard.Do(Verb::kCancel, {task});
+  EXPECT_EQ(yard.yard->Describe(task)->reason.id, "why.killing");
 }
 
 TEST(Yard, HeldTasksWaitUntilReleased) {
@@ -420,6 +450,21 @@ TEST(Yard, RefusesEvenACancelWhenNothingCanBeWritten) {
   yard.Settle();
   EXPECT_EQ(yard.DoOne(Verb::kCancel, task).error().message.id, "store.stuck");
   EXPECT_TRUE(yard.engine->stops.empty());
+}
+
+TEST(Yard, SaysThatTheDiskIsReadOnlyAndNotThatItIsFull) {
+  YardHarness yard(1);
+  const TaskId task = yard.MustSubmit(Spec({"a"}));
+  const TaskId waiting = yard.MustSubmit(Spec({"b"}));
+  yard.Begin(task);
+  yard.inbox->Post(StoreHealth{.low = true, .read_only = true});
+  yard.Settle();
+  EXPECT_EQ(yard.Submit(Spec({"c"})).error().message.id, "store.read_only");
+  EXPECT_EQ(yard.DoOne(Verb::kCancel, task).error().message.id, "store.read_only");
+  yard.inbox->Post(StoreHealth{});
+  yard.Settle();
+  yard.Exit(task, 0);
+  EXPECT_EQ(yard.StateOf(waiting), "starting");
 }
 
 TEST(Yard, AnswersARepeatedRequestWhileTheDiskIsLow) {

@@ -1,13 +1,14 @@
-"""A state file that is damaged, and the command that brings the yard back."""
+"""A state file that is damaged, and the command that brings the yard back; a disk that takes no writing any more."""
 import json
 import os
 import shutil
 import signal
 import sqlite3
+import subprocess
 
 import pytest
 
-from yarding import until
+from yarding import Yard, until
 
 
 def kill_daemon(yard):
@@ -221,3 +222,99 @@ def test_a_device_is_free_again_once_the_run_that_nobody_knows_has_ended(yard, t
     os.kill(pid, 9)
     yard.await_state(next_one, "ended")
     assert yard.json("status")["strays"] == []
+
+
+@pytest.fixture
+def breaking_disk(tmp_path):
+    """A file system of its own that can be made read-only, as the kernel does after an error of the disk."""
+    image, folder = str(tmp_path / "image"), str(tmp_path / "disk")
+    tools = "/usr/sbin:/sbin:/usr/bin:/bin"
+    if os.geteuid() != 0 or not shutil.which("mkfs.ext4", path=tools):
+        pytest.skip("no file system can be made here")
+
+    class Disk:
+        def __init__(self):
+            with open(image, "wb") as file:
+                file.truncate(512 << 20)
+            self.call("mkfs.ext4", "-q", "-F", image)
+            os.mkdir(folder)
+            self.folder = folder
+
+        def call(self, *words):
+            return subprocess.run(words, env={"PATH": tools}, capture_output=True, text=True)
+
+        def mount(self):
+            done = self.call("mount", "-o", "loop,errors=remount-ro", image, folder)
+            if done.returncode != 0:
+                pytest.skip("no file system can be mounted here: " + done.stderr)
+
+        def trip(self):
+            device = self.call("findmnt", "-n", "-o", "SOURCE", folder).stdout.strip()
+            with open(f"/sys/fs/ext4/{os.path.basename(device)}/trigger_fs_error", "w") as file:
+                file.write("x")
+
+        def unmount(self):
+            until(lambda: self.call("umount", folder).returncode == 0)
+
+        def mend(self):
+            self.unmount()
+            self.call("e2fsck", "-fy", image)
+            self.mount()
+
+    disk = Disk()
+    disk.mount()
+    yield disk
+    disk.call("umount", "-l", folder)
+
+
+@pytest.fixture
+def disk_yard(breaking_disk, tmp_path):
+    yard = Yard(tmp_path)
+    yard.home = breaking_disk.folder + "/s"
+    yard.env["TRAINYARD_HOME"] = yard.home
+    yard.up("--devices", "cpu:1")
+    yield yard
+    yard("down", "--cancel", code=None)
+
+
+def test_a_disk_that_turns_read_only_ends_nothing_and_is_said(disk_yard, breaking_disk, tmp_path):
+    yard, go = disk_yard, tmp_path / "go"
+    yard("run", "-q", "sh", "-c", f"while [ ! -e {go} ]; do sleep 0.05; done; exit 4")
+    yard("run", "-q", "true")
+    yard.await_state(1, "running")
+    pid = yard.pid()
+    breaking_disk.trip()
+    refused = yard("run", "true", code=None)
+    assert refused.code != 0 and "read-only" in refused.err and "started again" not in refused.err
+    status = until(lambda: (found := yard.json("status"))["read_only"] and found)
+    assert status["read_only"]["id"] == "store.read_only" and status["pid"] == pid
+    assert yard.task(1)["state"] == "running"
+    assert "read-only" in yard("cancel", "2", code=None).err
+    go.touch()
+    yard("down")
+    for words in (["ls"], ["up"], ["run", "true"]):
+        refused = yard(*words, code=None)
+        assert refused.code != 0 and "is read-only" in refused.err, refused.err
+        assert "started again" not in refused.err and "ends with" not in refused.err
+    assert "is read-only" in yard("doctor", code=None).out
+
+    breaking_disk.mend()
+    yard.up("--devices", "cpu:1")
+    assert yard.json("status")["read_only"] is None
+    yard.await_state(2, "ended")
+    yard("run", "-q", "--wait", "true")
+    assert yard.task(1)["uid"]
+
+
+def test_a_state_file_that_may_not_be_written_is_not_called_damaged(disk_yard, breaking_disk):
+    yard = disk_yard
+    yard("run", "-q", "--hold", "true")
+    yard("down")
+    file = yard.home + "/yard.db"
+    if breaking_disk.call("chattr", "+i", file).returncode != 0:
+        pytest.skip("this file system knows no such files")
+    refused = yard("up", "--listen", "127.0.0.1:0", code=None)
+    breaking_disk.call("chattr", "-i", file)
+    assert refused.code != 0 and "cannot be written" in refused.err and "recover" not in refused.err
+    yard.up("--devices", "cpu:1")
+    assert yard.task(1)["held"]

@@ -139,6 +139,18 @@ def test_a_setting_for_tests_that_cannot_be_read_is_refused(down_yard, name, val
     assert answer.code != 0 and value in answer.err and name in answer.err
 
 
+@pytest.mark.parametrize("draw", range(4))
+def test_one_run_of_each_point_kills_in_every_way_on_both_sides(draw):
+    for of_shim in (False, True):
+        names = [name for name in points.names() if name.startswith("shim.") == of_shim]
+        assert {points.mode_of(name, 0, 1, draw) for name in names} == set(points.MODES)
+
+
+def test_four_runs_of_each_point_on_end_kill_there_in_every_way():
+    for name in points.names():
+        assert {points.mode_of(name, 0, 1, draw) for draw in range(4)} == set(points.MODES)
+
+
 def test_nothing_is_lost_at_any_fail_point():
     counts = chaos("--points", "--seeds", "1")
     assert int(counts["points"]) == len(set(points.names()))

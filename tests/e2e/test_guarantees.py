@@ -74,6 +74,45 @@ def test_up_says_what_a_logout_does_and_why(plain):
     assert "lingering is on for nobody" in fact(yard("status").out, "after logout")
 
 
+@pytest.mark.parametrize("files, kills", [
+    ({"etc/systemd/logind.conf": "[Login]\nKillUserProcesses = yes\n"}, True),
+    ({"etc/systemd/logind.conf": "[Login]\n  KillUserProcesses=\tOn \n"}, True),
+    ({"etc/systemd/logind.conf": "[Login]\nKillUserProcesses=y\n"}, True),
+    ({"etc/systemd/logind.conf": "[Login]\nKillUserProcesses=perhaps\n"}, False),
+    ({"etc/systemd/logind.conf": "[Other]\nKillUserProcesses=yes\n"}, False),
+    ({"usr/lib/systemd/logind.conf": "[Login]\nKillUserProcesses=yes\n",  # the higher one stands for it
+      "etc/systemd/logind.conf": "[Login]\n"}, False),
+    ({"etc/systemd/logind.conf": "[Login]\nKillUserProcesses=no\n",  # parts win, by name and not by place
+      "usr/lib/systemd/logind.conf.d/90-x.conf": "[Login]\nKillUserProcesses=yes\n",
+      "etc/systemd/logind.conf.d/10-x.conf": "[Login]\nKillUserProcesses=no\n"}, True),
+    ({"usr/lib/systemd/logind.conf.d/90-x.conf": "[Login]\nKillUserProcesses=yes\n",  # of one name the higher alone
+      "etc/systemd/logind.conf.d/90-x.conf": ""}, False),
+])
+def test_whether_a_logout_kills_is_read_as_systemd_reads_it(plain, files, kills):
+    for name, text in files.items():
+        path = os.path.join(plain.root, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as file:
+            file.write(text)
+    subprocess.check_call(["chmod", "-R", "a+rX", plain.root])
+    plain.yard.up("--devices", "cpu:1")
+    assert fact(plain.yard("status").out, "after logout").startswith("tasks are ended") == kills
+
+
+def test_containment_is_told_the_same_with_and_without_a_yard(yard):
+    kind = yard.json("status")["containment"]
+    assert fact(yard("status").out, "containment").startswith(kind)
+
+    def told():
+        items = yard.json("doctor", code=None)["items"]
+        return next(item for item in items if item["check"] == "containment")
+
+    up = told()
+    yard("down")
+    assert told() == up
+    assert kind in up["text"]
+
+
 def test_without_systemd_a_logout_ends_nothing_and_it_is_said_so(tmp_path, down_yard):
     Machine(tmp_path, down_yard, systemd=False)
     said = fact(down_yard.up("--devices", "cpu:1").out, "after logout")
@@ -152,6 +191,10 @@ def test_where_there_is_no_systemd_the_line_for_cron_is_given(tmp_path, down_yar
     Machine(tmp_path, down_yard, systemd=False)
     answer = down_yard("up", "--listen", "127.0.0.1:0", "--devices", "cpu:1", "--at-boot", code=1)
     assert "@reboot" in answer.err and down_yard.home in answer.err and "crontab" in answer.err
+    strange = {"TRAINYARD_HOME": down_yard.home + "/100%"}
+    answer = down_yard("up", "--listen", "127.0.0.1:0", "--devices", "cpu:1", "--at-boot", code=1, env=strange)
+    assert down_yard.home + "/100\\%" in answer.err  # cron would end the command there
+    down_yard("down", env=strange)
     assert down_yard.json("status")["pid"]
 
 

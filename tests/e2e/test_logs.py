@@ -219,6 +219,49 @@ def test_a_stop_reaches_whom_the_task_said(yard):
     assert yard.task(1)["spec"]["checkpoint"] == {"signal": "USR1", "target": "all"}
 
 
+STOPPED = "trap '' TERM; echo up; while [ ! -e $TRAINYARD_STOP ]; do sleep 0.05; done; cat $TRAINYARD_STOP; {then}"
+
+
+def test_while_a_task_stops_it_is_said_how_long_it_has_and_that_a_second_cancel_ends_it(yard):
+    yard("run", "-q", "--stop-grace", "2h", "sh", "-c", STOPPED.format(then="sleep 1000"))
+    yard.out(1)
+    said = yard("cancel", "1").out
+    assert "is asked to stop" in said and "trainyard cancel 1" in said
+    for words in (["why", "1"], ["show", "1"]):
+        assert "is killed in" in " ".join(yard(*words).out.split())
+    yard("cancel", "1")
+    assert yard.await_state(1, "ended")["outcome"]["kind"] == "cancelled"
+    assert "is cancelled" in yard("cancel", yard("run", "-q", "--hold", "true").out.strip()).out
+
+
+@pytest.mark.parametrize("options, cancel, word", [([], True, "cancelled"), (["--time", "1"], False, "time limit"),
+                                                   (["--idle", "1"], False, "idle limit")])
+def test_the_stop_file_holds_one_known_word(yard, options, cancel, word):
+    yard("run", "-q", *options, "sh", "-c", STOPPED.format(then="exit 0"))
+    yard.out(1)
+    if cancel:
+        yard("cancel", "1")
+    yard.await_state(1, "ended")
+    assert yard("logs", "1").out.splitlines()[1] == word
+
+
+def test_the_grace_period_is_an_option_and_a_wrong_one_is_named(yard):
+    yard("run", "-q", "--hold", "--stop-grace", "2m", "true")
+    assert yard.task(1)["spec"]["checkpoint"]["grace"] in ("2m", 120, "120s")
+    assert "--stop-grace" in yard("run", "--stop-grace", "soon", "true", code=2).err
+
+
+def test_a_run_that_is_not_there_is_named_by_its_option(yard):
+    yard("run", "-q", "--wait", "true")
+    assert "--attempt" in yard("logs", "--attempt", "2", "1", code=3).err
+
+
+def test_a_release_of_a_device_in_service_says_that_there_was_nothing_to_release(yard):
+    assert "nothing to release" in yard("devices", "release", "cpu:0").out
+    yard("devices", "hold", "cpu:0")
+    assert "is released" in yard("devices", "release", "cpu:0").out
+
+
 def test_a_core_dump_an_exit_code_and_a_kill_are_told_apart(yard):
     yard("run", "-q", "--retry", "0", "sh", "-c", "kill -SEGV $$")
     yard("run", "-q", "--retry", "0", "sh", "-c", "exit 139")
@@ -228,6 +271,22 @@ def test_a_core_dump_an_exit_code_and_a_kill_are_told_apart(yard):
     ends = [yard.task(task)["outcome"] for task in (1, 2, 3, 4)]
     assert [(end["exit_code"], end["signal"]) for end in ends] == [(None, 11), (139, None), (None, 9), (137, None)]
     assert len({end["reason"]["id"] for end in ends}) == 4
+
+
+def test_a_core_dump_is_told_and_where_it_lies(yard):
+    with open("/proc/sys/kernel/core_pattern") as file:
+        if file.read().strip() != "core":
+            pytest.skip("core dumps go elsewhere on this machine")
+    crash = yard("run", "-q", "--retry", "0", "sh", "-c", "ulimit -c unlimited && kill -ABRT $$").out.strip()
+    plain = yard("run", "-q", "--retry", "0", "sh", "-c", "ulimit -c 0; kill -ABRT $$").out.strip()
+    yard("wait", crash, plain, code=None)
+    ends = [yard.task(task)["outcome"] for task in (crash, plain)]
+    assert [end["signal"] for end in ends] == [6, 6]
+    assert [end["core_dumped"] for end in ends] == [True, False]
+    assert os.path.dirname(ends[0]["core_file"]) == yard.work and os.path.getsize(ends[0]["core_file"])
+    assert ends[1]["core_file"] is None
+    assert ends[0]["core_file"] in yard("show", crash).out.replace("\n", "").replace(" ", "")
+    assert ends[0]["reason"]["id"] != ends[1]["reason"]["id"]
 
 
 @pytest.fixture
@@ -255,5 +314,28 @@ def test_what_the_kernel_killed_for_memory_is_not_said_to_be_somebodys_kill(narr
         assert yard.task(1)["outcome"]["class"] == "host_oom"
         yard("run", "--wait", "-q", "--retry", "0", "sh", "-c", "kill -9 $$", code=137)
         assert yard.task(2)["outcome"]["class"] == "killed_from_outside"
+    finally:
+        yard("down", "--cancel", code=None)
+
+
+HUNGRY = "import subprocess, sys; end = subprocess.run(['tail', '/dev/zero']).returncode; sys.exit(%s)"
+
+
+@pytest.mark.parametrize("words, code, kind", [
+    (["sh", "-c", "tail /dev/zero; exit $?"], 137, "failed"),
+    (["/usr/bin/python3", "-c", HUNGRY % "1 if end else 0"], 1, "failed"),
+    (["/usr/bin/python3", "-c", HUNGRY % "0"], 0, "succeeded"),
+])
+def test_a_child_that_was_killed_for_memory_is_not_overlooked(narrow_memory, tmp_path, words, code, kind):
+    enter = f"echo $$ > {narrow_memory}/cgroup.procs; exec \"$@\""
+    yard = Yard(tmp_path, prefix=["sh", "-c", enter, "sh"])
+    yard.up("--devices", "cpu:1")
+    try:
+        yard("run", "--wait", "-q", "--retry", "0", *words, code=code)
+        end = yard.task(1)["outcome"]
+        assert (end["kind"], end["exit_code"], end["class"]) == (kind, code, "host_oom" if code else "")
+        assert "oom" in end["reason"]["id"]
+        yard("run", "--wait", "-q", "--retry", "0", "sh", "-c", "exit 137", code=137)
+        assert yard.task(2)["outcome"]["reason"]["id"] == "outcome.exit_137"
     finally:
         yard("down", "--cancel", code=None)

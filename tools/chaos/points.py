@@ -6,6 +6,7 @@ the point acts, and who is killed there:
   task     halted there, the task's processes are killed, then it goes on
 """
 import collections
+import functools
 import glob
 import os
 import random
@@ -23,11 +24,12 @@ from invariants import KINDS
 from yard import ROOT, Gone, Refused, until
 
 MODES = ("itself", "both", "other", "task")
-HIT_PATIENCE = 25
+HIT_PATIENCE = 150
 # Where a daemon has to die before, so that its heir comes to the point.
 PRELUDES = {"adopt.undecided": "launch.folder_made=kill"}
 
 
+@functools.cache
 def names():
     """Every point of the sources, in order; a name given twice stands twice."""
     found = []
@@ -39,8 +41,11 @@ def names():
     return found
 
 
-def mode_of(point, seed, seeds):
-    """With three seeds: itself, both, then by turns the other side or the task, so that all points together see all."""
+def mode_of(point, seed, seeds, draw):
+    """With three seeds: itself, both, then by turns the other side or the task, so that all points together see all.
+    With one the points share the modes out among them, from run to run (`draw`) in another way."""
+    if seeds == 1:
+        return MODES[(names().index(point) + draw) % len(MODES)]
     if seed % 3 < 2 or seeds < 3:
         return MODES[seed % 3 % 2]
     return MODES[2 + sum(map(ord, point)) % 2]
@@ -50,7 +55,7 @@ class Strike:
     """One point, one seed."""
 
     def __init__(self, root, point, seed, args):
-        self.point, self.mode = point, mode_of(point, seed, args.seeds)
+        self.point, self.mode = point, mode_of(point, seed, args.seeds, args.seed)
         self.random = random.Random(f"{args.seed} {point} {seed}")
         self.fire = Fire(os.path.join(root, f"{point}.{seed}"), f"{args.seed}.{point}.{seed}", args.containment)
         self.hits = os.path.join(self.fire.folder, "hits")

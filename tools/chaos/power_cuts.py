@@ -1,7 +1,7 @@
 """The power fails N times, on ext4 and on xfs by turns: the file system is shut down with nothing flushed, everything of
 the yard is killed, and the machine comes up with another boot id. Every acknowledged task is there again, nothing ran
-twice, nothing ran that is not known, and what ran is told lost or as it ended. The tasks' own testimony lies on another
-disk."""
+twice, nothing ran that is not known, and what ran is told lost or with the code it really ended with; once all has
+ended, no process is left. The tasks' own testimony lies on another disk."""
 import os
 import random
 import shutil
@@ -11,7 +11,8 @@ import time
 import uuid
 
 import disks
-from yard import Gone, Refused, Yard
+import invariants
+from yard import Gone, Refused, Yard, until
 
 SIZE = 512 << 20
 BULK = 20
@@ -29,6 +30,8 @@ class Machine:
         self.disk.mount()
         self.yard = Yard(folder, home=os.path.join(self.disk.folder, "s"))
         self.submitted = 0
+        self.codes = {}  # by the task's name: what it ends with
+        self.cancelled = False  # whether we have asked any to end since the last cut
         self.seen = set()  # attempts whose testimony was looked at
 
     def blame(self, name, sentence):
@@ -38,7 +41,8 @@ class Machine:
     def spec(self):
         """Some end at once, some are on when the power fails, some fail."""
         self.submitted += 1
-        last = self.random.choice(["true", "true", "exit 3", "sleep 0.05", "sleep 30"])
+        last, code = self.random.choice([("true", 0), ("true", 0), ("exit 3", 3), ("sleep 0.05", 0), ("sleep 30; exit 4", 4)])
+        self.codes[f"p{self.submitted}"] = code
         return {"name": f"p{self.submitted}", "retry": {"max": 0},
                 "command": ["/bin/sh", "-c", f"echo $TRAINYARD_ID >> {self.witness}; {last}"]}
 
@@ -72,6 +76,20 @@ class Machine:
         self.power_up()
         self.judge()
 
+    def judge_end(self, task):
+        end, code = task["outcome"], self.codes[task["name"]]
+        if end is None or end["kind"] == "lost" or (end["kind"] == "cancelled" and self.cancelled):
+            return
+        if end["kind"] != ("failed" if code else "succeeded") or end["exit_code"] != code:
+            self.blame("wrong_exit", f"task {task['id']} ends with {code}; told is {end}")
+
+    def leftovers(self):
+        """Processes of tasks; all of those have ended."""
+        path = self.folder.encode() + b"/"
+        return [pid for pid, _, variables in invariants.processes()
+                if any(one.startswith(b"TRAINYARD_ID=") for one in variables) and
+                any(b"=" + path in one for one in variables)]
+
     def judge(self):
         tasks = {task["id"]: task for task in self.yard.tasks()}
         for number, promised in self.yard.acknowledged.items():
@@ -83,6 +101,8 @@ class Machine:
                     self.blame("lost", f"task {number} was acknowledged and is gone")
             elif promised["uid"] not in (None, task["uid"]):
                 self.blame("lost", f"task {number} is another one")
+            if task is not None:
+                self.judge_end(task)
         with open(self.witness) as file:
             ran = file.read().split()
         for attempt in {one for one in ran if ran.count(one) > 1}:
@@ -104,6 +124,7 @@ class Machine:
         """What has ended goes, so that the next round has little to look at; what is on or held is cancelled."""
         try:
             open_ones = [task["id"] for task in self.yard.tasks() if task["state"] != "ended"]
+            self.cancelled = True
             if open_ones:
                 self.yard.cancel(*open_ones)
             left = self.yard.wait_all_ended(60)
@@ -112,12 +133,16 @@ class Machine:
         for number in left:
             self.blame("stuck", f"task {number} never ended: {self.yard.task(number)['state']}")
         self.judge()
+        until(lambda: not self.leftovers())
+        for pid in self.leftovers():
+            self.blame("orphans", f"process {pid} is left of a task, though all have ended")
         ended = list(self.yard.acknowledged)
         with self.lock:
             self.tally.add("acknowledged", len(ended))
         if ended:
             self.yard.request("POST", "/api/v1/tasks/remove", {"tasks": ended})
         self.yard.acknowledged.clear()
+        self.cancelled = False
 
     def run(self, cuts, keep_for):
         self.power_up()
@@ -136,7 +161,8 @@ class Machine:
 
 def main(args):
     disks.own_mounts()
-    tally = disks.Tally(args.seed, "cuts", "acknowledged", "lost", "double", "unlisted", "unknown", "stuck", "outcome_lost")
+    tally = disks.Tally(args.seed, "cuts", "acknowledged", "lost", "double", "orphans", "wrong_exit", "unlisted",
+                        "unknown", "stuck", "outcome_lost")
     lock = threading.Lock()
 
     def one(kind, cuts):

@@ -129,6 +129,7 @@ ExitRecord ToExitRecord(const wire::SlotRecord& record) {
   exit.exit_code = record.exit_code;
   exit.signal = record.signal;
   exit.core_dumped = record.core_dumped;
+  exit.core_file = record.core_file;
   exit.exec_errno = record.exec_errno;
   exit.exec_step = record.exec_step;
   switch (record.stopped_by) {
@@ -148,6 +149,7 @@ ExitRecord ToExitRecord(const wire::SlotRecord& record) {
   exit.killed_by_shim = record.killed;
   exit.oom_kills = record.oom_kills;
   exit.oom_kills_nearby = record.oom_kills_nearby;
+  exit.oom_counted = record.oom_counted;
   exit.started = FromNanos(record.began_ns);
   exit.ended = FromNanos(record.ended_ns);
   exit.cpu_ms = record.cpu_ms;

@@ -296,7 +296,7 @@ std::string LocalEngine::SpecFor(const LaunchOrder& order) const {
   spec.cgroup = root_.Attempt(spec.attempt).path;
   if (oom_counter_file_) {
     spec.oom_counter = oom_counter_;
-    spec.oom_kills_before = OomKillsIn(oom_counter_file_.get());
+    spec.oom_kills_before = OomKillsIn(oom_counter_file_.get()).value_or(0);
   }
   return wire::EncodeSpec(spec);
 }

@@ -165,7 +165,7 @@ test('sharers of a device are links with their parts, and who awaits its turn sa
 });
 
 test('a failure is told until it is dismissed, and stays dismissed', async () => {
-  past = [ended(3, 'failed', { name: 'lora', outcome: { kind: 'failed', class: '', exit_code: 1, signal: null, failed_rank: null, reason: message('outcome.x', 'No memory.'), evidence: '' } })];
+  past = [ended(3, 'failed', { name: 'lora', outcome: { kind: 'failed', class: '', exit_code: 1, signal: null, failed_rank: null, core_dumped: false, core_file: null, reason: message('outcome.x', 'No memory.'), evidence: '' } })];
   begin();
   expect(await screen.findByText('lora failed: No memory.')).toBeTruthy();
   fireEvent.click(screen.getByRole('button', { name: 'Dismiss the failure of lora' }));

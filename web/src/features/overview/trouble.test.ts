@@ -51,5 +51,5 @@ test('a failure that was dismissed stays away, also from the number', () => {
 });
 
 test('a task that a person cancelled has not failed', () => {
-  expect(keys({ ended: [failed(1, { outcome: { kind: 'cancelled', class: '', exit_code: null, signal: null, failed_rank: null, reason: null, evidence: '' } })] })).toEqual([]);
+  expect(keys({ ended: [failed(1, { outcome: { kind: 'cancelled', class: '', exit_code: null, signal: null, failed_rank: null, core_dumped: false, core_file: null, reason: null, evidence: '' } })] })).toEqual([]);
 });

@@ -33,7 +33,7 @@ const base = {
   devices: ['GPU-a'], share: null, frozen: false, attempt: 1, progress: { done: 3, total: 20, fraction: 0.15, unit: 'epoch', phase: '' }, time_left_s: 600, metrics: { lr: 0.1, loss: 'NaN' },
   reason: null, outcome: null, tags: ['llama'], retries: 0, checkpoint: null, attempts: [attempt(1)], spec: { command: ['python', 'a b.py'], workdir: '/home/ann/run' }, code_changed: [], out_folder: '/out', log_path: '/l',
 };
-const failure = { kind: 'failed', class: 'script', exit_code: 1, signal: null, failed_rank: null, reason: message('It failed.', 'outcome.script_exception'), evidence: 'KeyError: 1' };
+const failure = { kind: 'failed', class: 'script', exit_code: 1, signal: null, failed_rank: null, core_dumped: false, core_file: null, reason: message('It failed.', 'outcome.script_exception'), evidence: 'KeyError: 1' };
 const failed = { ...base, state: 'ended', ended_at: '2026-11-30T11:00:00Z', outcome: failure, attempts: [attempt(1, { state: 'ended', outcome: failure })] };
 
 let task: object;

@@ -7,7 +7,7 @@ import { actsOf } from './actions';
 import { classWord, outcomeView, remedyOf } from './outcome';
 
 const task = (change: object) => ({ state: 'waiting', held: false, priority: 0, reason: null, outcome: null, ...change }) as unknown as Task;
-const ended = (kind: string, more: object = {}) => task({ state: 'ended', outcome: { kind, class: '', exit_code: null, signal: null, failed_rank: null, reason: null, evidence: '', ...more } });
+const ended = (kind: string, more: object = {}) => task({ state: 'ended', outcome: { kind, class: '', exit_code: null, signal: null, failed_rank: null, core_dumped: false, core_file: null, reason: null, evidence: '', ...more } });
 
 describe('what can be done', () => {
   it('goes by how the task is', () => {

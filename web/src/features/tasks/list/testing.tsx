@@ -20,7 +20,7 @@ export function task(id: number, over: Partial<Task> = {}): Task {
   };
 }
 export const ended = (id: number, kind: 'succeeded' | 'failed', over: Partial<Task> = {}) =>
-  task(id, { state: 'ended', ended_at: '2026-11-30T11:00:00.000Z', outcome: { kind, class: '', exit_code: 0, signal: null, failed_rank: null, reason: null, evidence: '' }, ...over });
+  task(id, { state: 'ended', ended_at: '2026-11-30T11:00:00.000Z', outcome: { kind, class: '', exit_code: 0, signal: null, failed_rank: null, core_dumped: false, core_file: null, reason: null, evidence: '' }, ...over });
 
 export interface Asked {
   path: string;
