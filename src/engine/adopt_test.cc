@@ -249,5 +249,97 @@ TEST_P(LocalEngineTest, KeepsLogAndFilesUntilRemoved) {
   EXPECT_TRUE(Eventually([&] { return !Exists(paths.folder); }));
 }
 
+TEST_P(LocalEngineTest, ARunWhoseFolderIsGoneIsEndedAndLostAndNeverStartedAgain) {
+  const char* kHides =
+      "(env -i setsid sh -c 'trap \"\" TERM; exec sleep 1000' &) ; setsid sleep 1000 & "
+      "echo $$ > ready; exec sleep 1000";
+  for (const bool recorded : {true, false}) {  // as running, or only as about to start
+    ::unlink((home_ + "/ready").c_str());
+    const Ulid attempt = LaunchScript(kHides);
+    desk_->Wait<AttemptRunning>(attempt);
+    ReadPid("ready");
+    const int shim = ShimOf(attempt);
+    ASSERT_TRUE(Eventually([&] { return FindInFolder(home_).size() == 3; }));
+    Attempt row = Row(attempt);
+    if (recorded) {
+      row.state = AttemptState::kRunning;
+      row.started = FromNanos(WallNanos());
+    }
+    engine_.reset();
+    ASSERT_TRUE(RemoveTree(home_ + "/attempts"));
+    Open();
+    Adopt({row});
+    EXPECT_TRUE(std::holds_alternative<AttemptLost>(desk_->WaitForEnd(attempt).what));
+    EXPECT_TRUE(FindInFolder(home_).empty());
+    EXPECT_TRUE(Eventually([&] { return !IsAlive(shim); }));  // it may be on its way out
+    EXPECT_EQ(desk_->CountEnds(attempt), 1);
+  }
+  LaunchOrder never = Order({"/bin/true"});
+  Restart({Row(never.attempt)});
+  desk_->Wait<AttemptNotStarted>(never.attempt);
+}
+
+TEST_P(LocalEngineTest, ARunWhoseEndANewerStateTookInIsNotStartedAgainByAnOlderOne) {
+  const Ulid attempt = LaunchScript("exit 0");
+  desk_->Wait<AttemptExited>(attempt);
+  engine_->Acknowledge(attempt);
+  EXPECT_TRUE(Eventually([&] { return !Exists(Folder(attempt).paths().Slot()); }));
+  Restart({Row(attempt)});  // as a copy has it that was made while it was being started
+  EXPECT_TRUE(std::holds_alternative<AttemptLost>(desk_->WaitForEnd(attempt).what));
+}
+
+TEST_P(LocalEngineTest, ARunWhoseDecisionIsGoneIsStillFoundRunning) {
+  const Ulid attempt = LaunchScript("exec sleep 1000");
+  const int pid = desk_->Wait<AttemptRunning>(attempt)->pid;
+  engine_.reset();
+  ::unlink(Folder(attempt).paths().Decision().c_str());
+  Attempt row = Row(attempt);
+  row.state = AttemptState::kRunning;
+  row.started = FromNanos(WallNanos());
+  Open();
+  Adopt({row});
+  EXPECT_EQ(desk_->Wait<AttemptRunning>(attempt)->pid, pid);
+  EXPECT_EQ(desk_->CountEnds(attempt), 0);
+}
+
+TEST_P(LocalEngineTest, ARunWhoseFolderGoesUnderItTellsItsEndAllTheSame) {
+  const Ulid ends = LaunchScript("while [ ! -e go ]; do sleep 0.05; done; exit 6");
+  const Ulid dies = LaunchScript("setsid sleep 1000 & exec sleep 1000");
+  desk_->Wait<AttemptRunning>(ends);
+  desk_->Wait<AttemptRunning>(dies);
+  const int shim = ShimOf(dies);
+  ASSERT_TRUE(RemoveTree(home_ + "/attempts"));
+  ASSERT_TRUE(WriteFileAt(AT_FDCWD, (home_ + "/go").c_str(), ""));
+  EXPECT_EQ(desk_->Wait<AttemptExited>(ends)->record.exit_code, 6);
+  ::kill(shim, SIGKILL);  // now nobody can tell how it ended
+  EXPECT_TRUE(std::holds_alternative<AttemptLost>(desk_->WaitForEnd(dies).what));
+  EXPECT_TRUE(FindInFolder(home_).empty());
+  EXPECT_EQ(RunToEnd(Order({"/bin/sh", "-c", "exit 3"})).exit_code, 3) << "the folder of all is made again";
+}
+
+TEST_P(LocalEngineTest, ARunThatNobodyKnowsSaysWhatItHoldsAndWhenItIsGone) {
+  LaunchOrder order = Order({"/bin/sh", "-c", "exec sleep 1000"});
+  order.devices = {"cpu:1", "GPU-1"};
+  order.cpus = {0};
+  order.number = 3;
+  const Ulid stray = Launch(std::move(order));
+  const int pid = desk_->Wait<AttemptRunning>(stray)->pid;
+  const int shim = ShimOf(stray);
+  Restart({});
+  const auto found = desk_->Wait<StrayFound>(stray);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->task, TaskId{7});
+  EXPECT_EQ(found->number, 3);
+  EXPECT_EQ(found->shim, shim);
+  EXPECT_EQ(found->command, "/bin/sh -c exec sleep 1000");
+  EXPECT_EQ(found->devices, (std::vector<std::string>{"cpu:1", "GPU-1"}));
+  EXPECT_EQ(found->cpus, std::vector<int>{0});
+  EXPECT_EQ(desk_->WaitForAdoption(), std::vector<std::string>{stray.Text()});
+  EXPECT_TRUE(IsAlive(pid));
+  EXPECT_EQ(desk_->Count<StrayGone>(stray), 0);
+  ::kill(pid, SIGKILL);
+  desk_->Wait<StrayGone>(stray);
+}
+
 }  // namespace
 }  // namespace ty

@@ -7,17 +7,6 @@
 namespace ty {
 namespace {
 
-// Whoever works in this folder, whatever it made of its variables.
-std::vector<int> FindInFolder(const std::string& folder) {
-  std::vector<int> found;
-  for (const int pid : ListProcesses()) {
-    if (pid == ::getpid() || !IsAlive(pid)) continue;
-    const std::string link = "/proc/" + std::to_string(pid) + "/cwd";
-    if (ReadLinkAt(AT_FDCWD, link.c_str()).value_or("") == folder) found.push_back(pid);
-  }
-  return found;
-}
-
 TEST_P(LocalEngineTest, StopsByTheAskedSignalAndLeavesTheReason) {
   const Ulid attempt = LaunchScript("trap 'cat $STOP; exit 3' USR1; STOP=" + home_ +
                                     "/stop-file; echo ready; "
@@ -292,6 +281,22 @@ TEST_P(LocalEngineTest, NothingIsLeftOfAHundredHostileTrees) {
     }
   }
   EXPECT_TRUE(FindInFolder(home_).empty());
+}
+
+TEST_P(LocalEngineTest, WhatCannotBeKilledIsStillSaidToBeSoAfterARestart) {
+  const DeepFreeze freezer("frozen-" + instance_);
+  if (!freezer) GTEST_SKIP() << "no v1 freezer here";
+  LaunchOrder order = Order({"/bin/sh", "-c", "trap '' TERM; exec sleep 1000"});
+  order.unkillable_after = milliseconds(50);
+  const Ulid attempt = Launch(std::move(order));
+  freezer.Take(desk_->Wait<AttemptRunning>(attempt)->pid);
+  engine_->Stop(attempt, {.reason = "x", .grace = milliseconds(10)});
+  desk_->Wait<AttemptUnkillable>(attempt);
+  Restart({Row(attempt)});
+  EXPECT_TRUE(desk_->Wait<AttemptRunning>(attempt)->unkillable);
+  EXPECT_EQ(desk_->Count<AttemptUnkillable>(attempt), 0) << "told with the rest of its state";
+  freezer.Thaw();
+  EXPECT_TRUE(desk_->Wait<AttemptExited>(attempt)->record.killed_by_shim);
 }
 
 }  // namespace

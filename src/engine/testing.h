@@ -48,6 +48,17 @@ inline bool IsAlive(int pid) {
   return stat && stat->state != 'Z' && stat->state != 'X';
 }
 
+// Whoever works in this folder, whatever it made of its variables.
+inline std::vector<int> FindInFolder(const std::string& folder) {
+  std::vector<int> found;
+  for (const int pid : ListProcesses()) {
+    if (pid == ::getpid() || !IsAlive(pid)) continue;
+    const std::string link = "/proc/" + std::to_string(pid) + "/cwd";
+    if (ReadLinkAt(AT_FDCWD, link.c_str()).value_or("") == folder) found.push_back(pid);
+  }
+  return found;
+}
+
 // What the engine says, attempt by attempt.
 class NewsDesk {
  public:
