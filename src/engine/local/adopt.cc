@@ -82,7 +82,8 @@ std::optional<Finding> Judge(const AttemptFolder& folder, const Recorded& row,
     FAIL_POINT("adopt.looked");
     const bool free = !slot || TakeLock(slot);
     // Somebody may have taken the folder away, or parts of it: then only processes tell whether it ran.
-    const bool undecided = !decision && !row.ran && Exists(folder.paths().folder);
+    const bool traces = !slot || reading.newest || reading.damaged;
+    const bool undecided = !decision && !(row.ran && traces) && Exists(folder.paths().folder);
     if (undecided && free) {
       FAIL_POINT("adopt.undecided");
       // Its end was taken in once, by a state newer than this row: the slot is made first and goes last.
