@@ -174,7 +174,7 @@ def main():
     if quick:
         page(tally, quick)
     else:
-        for folder in ("python/tests", "tests/contract", "tests/e2e", "recipes/tests"):
+        for folder in ("tools", "python/tests", "tests/contract", "tests/e2e", "recipes/tests"):
             if os.path.isdir(os.path.join(ROOT, folder)):
                 pytests(folder, tally)
         page(tally, quick)

@@ -110,7 +110,7 @@ class Layers(Folder):
 
     def test_downward_includes_pass(self):
         self.assertEqual(self.check({
-            "yard/a.cc": '#include <boost/json.hpp>\n#include "model/a.h"\n#include "messages.h"\n#include "yard/a.h"\n',
+            "yard/a.cc": '#include <boost/json.hpp>\n#include "model/a.h"\n#include "msg/task.h"\n#include "yard/a.h"\n',
             "model/a.h": '#include <boost/json/fwd.hpp>\n#include "base/a.h"\n',
             "model/a_test.cc": '#include "testing/a.h"\n'}), [])
 

@@ -611,8 +611,8 @@ TEST(Fits, AWholeCardIsOfTheSizeItIsSoldAsAndAShareOfWhatItHas) {
     spec.gpus.counts = {1};
     spec.wish.memory = memory;
     if (*share != '\0') spec.wish.share = *Share::Parse(share);
-    Status fits = CheckFits(devices, 16, 0, spec, true);
-    return fits ? std::string("fits") : Describe(fits.error().message);
+    const std::vector<Error> misfits = FindMisfits(devices, 16, 0, spec, true);
+    return misfits.empty() ? std::string("fits") : Describe(misfits.front().message);
   };
   EXPECT_EQ(check("", 24 * kGiB), "fits");
   EXPECT_EQ(check("", 25 * kGiB), "submit.gpu_memory_too_large(want=26843545600, most=25757220864)");
