@@ -668,6 +668,7 @@ TEST_F(ApiTest, TellsWhoHasAGpuHowItIsAndWhatRunsOnIt) {
   view.reading = reading;
   view.read_at = FromNanos(1'000'000'000);
   view.foreign = {foreign};
+  view.tasks = {{lease.uid, TaskId{12}}};
   backend_.facts.devices = {view};
   backend_.facts.yard.probe = ProbeState::kGood;
   backend_.facts.yard.driver = "550.54.14";

@@ -19,7 +19,8 @@ std::string NameOf(const View& view, TaskId id) {
   return view.name ? view.name(id) : std::to_string(id.value);
 }
 
-std::string Listed(const std::vector<std::string>& names) {
+// The first of `all` names, cut to what a line can hold.
+std::string Listed(const std::vector<std::string>& names, size_t all) {
   std::string text;
   for (size_t i = 0; i < names.size() && i < kNamesShown; ++i) {
     if (i > 0) text += ", ";
@@ -31,14 +32,14 @@ std::string Listed(const std::vector<std::string>& names) {
     }
     text += name;
   }
-  if (names.size() > kNamesShown) text += ", … +" + std::to_string(names.size() - kNamesShown);
+  if (all > kNamesShown) text += ", … +" + std::to_string(all - kNamesShown);
   return text;
 }
 
 std::string Names(const View& view, const std::vector<TaskId>& tasks) {
   std::vector<std::string> names;
-  for (size_t i = 0; i < tasks.size() && i <= kNamesShown; ++i) names.push_back(NameOf(view, tasks[i]));
-  return Listed(names);
+  for (size_t i = 0; i < tasks.size() && i < kNamesShown; ++i) names.push_back(NameOf(view, tasks[i]));
+  return Listed(names, tasks.size());
 }
 
 Message WaitsFor(const View& view, const std::vector<OpenDependency>& open) {
@@ -198,7 +199,7 @@ Message NeedsWhole(const View& view, const Need& need, int free, int64_t ahead, 
     if constexpr (requires { message.memory; }) message.memory = need.memory;
     if constexpr (requires { message.asked; }) message.asked = Asked(need);
     if constexpr (requires { message.ahead; }) message.ahead = ahead;
-    if constexpr (requires { message.out; }) message.out = Listed(found.out_names);
+    if constexpr (requires { message.out; }) message.out = Listed(found.out_names, found.out_names.size());
     return message;
   };
   if (found.out > 0) {
@@ -224,7 +225,7 @@ Message NeedsPart(const View& view, const Need& need, const Share& share, int fr
     if constexpr (requires { message.whole; }) message.whole = found.whole;
     if constexpr (requires { message.other; }) message.other = found.mode;
     if constexpr (requires { message.memory; }) message.memory = found.part;
-    if constexpr (requires { message.out; }) message.out = Listed(found.out_names);
+    if constexpr (requires { message.out; }) message.out = Listed(found.out_names, found.out_names.size());
     return message;
   };
   if (found.out > 0) return fill(msg::WhyShareSomeOut{}, found.room + found.memory);

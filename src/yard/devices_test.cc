@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "testing/scenario.h"
 #include "msg/receipt.h"
 #include "sched/shares.h"
+#include "testing/scenario.h"
 #include "testing/yard_harness.h"
 
 namespace ty {
@@ -542,9 +542,10 @@ TEST(Foreign, ATaskOfOursOnACardThatIsNotItsIsNamed) {
   yard.Gpu(0).memory_used = 9 * kGiB;
   yard.Look();
   const TaskId next = yard.MustSubmit(Spec({"next"}));
-  EXPECT_EQ(yard.WhyId(next), "device.astray");
+  EXPECT_EQ(yard.WhyId(next), "why.gpus_some_out") << "it starts when the other ends as well";
   const DeviceView device = yard.DeviceOf("GPU0");
   EXPECT_EQ(device.state, "foreign");
+  EXPECT_EQ(device.trouble.id, "device.astray");
   ASSERT_EQ(device.tasks.size(), 1u);
   EXPECT_EQ(device.tasks[0].second, two) << "the list of processes tells whose it is";
   EXPECT_TRUE(yard.DeviceOf("GPU1").foreign.empty());
@@ -556,7 +557,7 @@ TEST(Foreign, ATaskOfOursOnACardThatIsNotItsIsNamed) {
   yard.Gpu(0).memory_used = 400 * kMiB;
   yard.Gpu(0).utilisation = 0.9;
   yard.Look();
-  EXPECT_EQ(yard.WhyId(next), "device.astray");
+  EXPECT_EQ(yard.DeviceOf("GPU0").trouble.id, "device.astray");
   yard.Gpu(0).utilisation = 0.1;
   yard.Look();
   EXPECT_EQ(yard.StateOf(next), "starting");
