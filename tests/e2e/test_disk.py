@@ -209,7 +209,8 @@ def test_a_device_is_free_again_once_the_run_that_nobody_knows_has_ended(yard, t
     back_up(yard)
     yard.up("--devices", "cpu:1")
     task = yard("run", "-q", "sleep", "1000").out.strip()
-    pid = yard.await_state(task, "running") and yard.events("attempt.started")[-1]["data"]["pid"]
+    yard.await_state(task, "running")
+    pid = until(lambda: yard.events("attempt.started"))[-1]["data"]["pid"]
     kill_daemon(yard)
     for file in ("yard.db", "yard.db-wal"):
         os.unlink(f"{yard.home}/{file}")

@@ -141,7 +141,8 @@ class Yard:
     def submit(self, spec, key=None):
         """The task's number, once the daemon has acknowledged it; it is then kept in `acknowledged`."""
         spec = {"workdir": self.work, **spec}
-        receipt = self.request("POST", "/api/v1/tasks", spec, {"Idempotency-Key": key} if key else None)
+        # As the command line says it: a program that is not there is for the supervisor to find.
+        receipt = self.request("POST", "/api/v1/tasks?looked=yes", spec, {"Idempotency-Key": key} if key else None)
         self.acknowledged[receipt["id"]] = {"uid": receipt["uid"], "key": key, "spec": spec}
         return receipt["id"]
 
