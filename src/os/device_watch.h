@@ -45,6 +45,7 @@ std::string_view Name(DeviceHealth health);  // "good", "lost", …
 struct DeviceProcess {
   int pid = 0;  // in the PID namespace of NVML, which is the host's
   enum class Type : uint8_t { kCompute, kGraphics } type = Type::kCompute;  // both: kCompute
+  bool draws = false;             // in both lists: some drivers list what a desktop runs so
   std::optional<int64_t> memory;  // bytes on this device; unknown in some drivers
   bool visible = false;           // found in /proc: user, command and since are its
   std::string user, command;      // "ann", "python train.py --lr 1" (at most 200 bytes)

@@ -266,7 +266,10 @@ void GpuLook::ReadProcesses(Handle handle, DeviceReading& reading) {
   std::map<unsigned, DeviceProcess> by_pid;
   const auto add = [&](const Nvml::Listed& listed, DeviceProcess::Type type) {
     auto [it, is_new] = by_pid.try_emplace(listed.pid);
-    if (!is_new) return;  // in both lists: a compute process that draws
+    if (!is_new) {  // in both lists: a compute process that draws
+      it->second.draws = true;
+      return;
+    }
     it->second.pid = static_cast<int>(listed.pid);
     it->second.type = type;
     if (listed.used) it->second.memory = static_cast<int64_t>(*listed.used);

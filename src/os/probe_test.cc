@@ -511,6 +511,7 @@ TEST_F(Probe, NamesProcessesAndSkipsThoseThatAreGone) {
   ASSERT_EQ(processes.size(), 2u);
   const DeviceProcess& task = processes[ours.pid()];
   EXPECT_EQ(task.type, DeviceProcess::Type::kCompute) << "in both lists: it computes";
+  EXPECT_TRUE(task.draws);
   EXPECT_EQ(task.memory, int64_t{900} << 20);
   EXPECT_TRUE(task.visible);
   EXPECT_EQ(task.command, "/bin/sleep 1000");
@@ -521,6 +522,7 @@ TEST_F(Probe, NamesProcessesAndSkipsThoseThatAreGone) {
   EXPECT_LE(*task.since, report.at);
   const DeviceProcess& stranger = processes[foreign.pid()];
   EXPECT_EQ(stranger.type, DeviceProcess::Type::kGraphics);
+  EXPECT_FALSE(stranger.draws);
   EXPECT_FALSE(stranger.memory);
   EXPECT_FALSE(stranger.attempt);
 }

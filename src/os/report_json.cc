@@ -55,6 +55,7 @@ class Reader {
 json::object Json(const DeviceProcess& process) {
   json::object object = {{"pid", process.pid}, {"type", static_cast<int>(process.type)}};
   PutIf(object, "memory", process.memory);
+  if (process.draws) object["draws"] = true;
   if (!process.visible) return object;
   object["user"] = process.user;
   object["command"] = process.command;
@@ -71,6 +72,7 @@ DeviceProcess ProcessOf(const json::object& object) {
   process.type = EnumOf(read.Int("type").value_or(0), DeviceProcess::Type::kGraphics)
                      .value_or(DeviceProcess::Type::kCompute);
   process.memory = read.Int("memory");
+  process.draws = object.contains("draws");
   process.visible = object.contains("user");
   process.user = read.Text("user");
   process.command = read.Text("command");

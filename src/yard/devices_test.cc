@@ -517,6 +517,15 @@ TEST(Foreign, ManySmallProcessesAreBigTogether) {
   yard.Gpu(0).processes = {Compute(77, 450 * kMiB)};
   yard.Look();
   EXPECT_EQ(yard.DeviceOf("GPU0").state, "free");
+  // A desktop whose parts compute as well is one all the same.
+  for (int pid : {77, 78, 79}) {
+    yard.Gpu(0).processes->resize(pid - 76, Compute(pid, 450 * kMiB));
+    yard.Gpu(0).processes->back().draws = true;
+  }
+  yard.Gpu(0).processes->front().memory.reset();  // nor does it matter what one of it does not tell
+  yard.Gpu(0).memory_used = 1400 * kMiB;
+  yard.Look();
+  EXPECT_EQ(yard.DeviceOf("GPU0").state, "free");
   yard.Gpu(0).processes = {Compute(77, 450 * kMiB), Compute(78, 460 * kMiB), Compute(79, 450 * kMiB)};
   yard.Look();
   const TaskId task = yard.MustSubmit(Spec({"train"}));

@@ -292,6 +292,11 @@ void Yard::LookForForeign(Entry& entry, const DeviceReport& report) {
         others_untold = others_untold || !process.memory;
         continue;
       }
+      // A part of a desktop, as long as it does not hold by itself what a training does.
+      if (process.draws && process.memory.value_or(0) <= kForeignMemory) {
+        others_untold = others_untold || !process.memory;
+        continue;
+      }
       if (process.visible || !entry.ignore_hidden) outsiders.push_back(process);
     }
   }
