@@ -73,7 +73,9 @@ describe('the same from a terminal', () => {
     expect(text).not.toContain('hf_x');
   });
   it('says when options cannot say it all', () => {
-    expect(commandLine({ command: ['a'], workdir: '/r', checkpoint: { grace: 5 } }).whole).toBe(false);
+    expect(commandLine({ command: ['a'], workdir: '/r', checkpoint: { resume: 'self' } }).whole).toBe(false);
+    const stop = commandLine({ command: ['a'], workdir: '/r', checkpoint: { signal: 'USR1', grace: 5 } });
+    expect(stop).toEqual({ text: 'trainyard run --workdir /r --stop-signal USR1 --stop-grace 5s --clean-env -- a', whole: true });
   });
   it('judges names as the yard does', () => {
     for (const name of ['HF_TOKEN', 'token', 'WANDB_API_KEY', 'MYSQL_PWD', 'DB_PASS', 'AWS_SECRET_ACCESS_KEY', 'GithubToken', 'APIKEY']) expect(looksSecret(name), name).toBe(true);

@@ -47,12 +47,13 @@ export function commandLine(spec: SpecWish): { text: string; whole: boolean } {
   option('--log-limit', spec.limits?.log);
   if (spec.checkpoint?.signal !== undefined && spec.checkpoint.signal !== 'TERM') option('--stop-signal', spec.checkpoint.signal);
   if (spec.checkpoint?.target !== undefined && spec.checkpoint.target !== 'group') option('--stop-target', spec.checkpoint.target);
+  option('--stop-grace', length(spec.checkpoint?.grace));
   for (const tag of spec.tags ?? []) option('--tag', tag);
   if (spec.hold) words.push('--hold');
   if (!spec.environment?.variables) words.push('--clean-env');
   const argv = spec.command.map(plain);
   if (argv.length === 3 && argv[0] === 'sh' && argv[1] === '-c') words.push('--shell', '--', quote(argv[2]!));
   else words.push('--', quoteAll(argv));
-  const unsaid = spec.checkpoint?.grace ?? spec.checkpoint?.resume ?? spec.retry?.delay ?? spec.recipe ?? (spec.retry?.on === 'any' ? 'any' : undefined);
+  const unsaid = spec.checkpoint?.resume ?? spec.retry?.delay ?? spec.recipe ?? (spec.retry?.on === 'any' ? 'any' : undefined);
   return { text: words.join(' '), whole: unsaid === undefined };
 }
