@@ -226,8 +226,8 @@ Message Yard::DescribeWish(const Task& task) const {
 int64_t Yard::LeastMemoryOfPart(const Task& task) const {
   int64_t least = 0;
   for (const DeviceRow& row : ledger_.rows()) {
-    const int64_t part = MemoryOfLease(task.wish, row.memory);
-    if (row.memory > 0 && row.memory >= task.wish.memory && (least == 0 || part < least)) least = part;
+    const int64_t part = MemoryOfLease(task.wish, row.to_give());
+    if (row.memory > 0 && row.to_give() >= task.wish.memory && (least == 0 || part < least)) least = part;
   }
   return least > 0 ? least : task.wish.memory;
 }
