@@ -27,6 +27,14 @@ def back_up(yard):
     copy.close()
 
 
+def put_back(yard):
+    """As somebody might by hand; it is down."""
+    for file in ("yard.db", "yard.db-wal"):
+        os.unlink(f"{yard.home}/{file}")
+    backup, = os.listdir(yard.home + "/backups")
+    shutil.copy(f"{yard.home}/backups/{backup}", yard.home + "/yard.db")
+
+
 def damage(yard):
     with open(yard.home + "/yard.db", "r+b") as file:
         file.write(b"x" * 8192)
@@ -174,10 +182,7 @@ def test_what_runs_unknown_to_a_backup_put_back_by_hand_is_told_keeps_its_device
                 f"while [ ! -e {go} ]; do sleep 0.05; done; exit 6").out.strip()
     yard.await_state(task, "running")
     kill_daemon(yard)
-    for file in ("yard.db", "yard.db-wal"):
-        os.unlink(f"{yard.home}/{file}")
-    backup, = os.listdir(yard.home + "/backups")
-    shutil.copy(f"{yard.home}/backups/{backup}", yard.home + "/yard.db")
+    put_back(yard)
 
     yard.up("--devices", "cpu:2")
     stray, = until(lambda: yard.json("status")["strays"])
@@ -212,10 +217,7 @@ def test_a_device_is_free_again_once_the_run_that_nobody_knows_has_ended(yard, t
     yard.await_state(task, "running")
     pid = until(lambda: yard.events("attempt.started"))[-1]["data"]["pid"]
     kill_daemon(yard)
-    for file in ("yard.db", "yard.db-wal"):
-        os.unlink(f"{yard.home}/{file}")
-    backup, = os.listdir(yard.home + "/backups")
-    shutil.copy(f"{yard.home}/backups/{backup}", yard.home + "/yard.db")
+    put_back(yard)
     yard.up("--devices", "cpu:1")
     until(lambda: yard.json("status")["strays"])
     next_one = yard("run", "-q", "true").out.strip()
