@@ -572,7 +572,9 @@ def test_show_tells_how_each_process_ended(yard):
 
 
 def test_the_rank_that_failed_is_named_with_its_last_lines_and_its_log(yard):
-    script = "echo hello from $RANK; [ $RANK = 0 ] && exec sleep 600; echo boom; exit 3"
+    # Rank 1 fails once the other has said what it has to.
+    script = ("echo hello from $RANK; [ $RANK = 0 ] && { : > said; exec sleep 600; }; "
+              "while [ ! -e said ]; do sleep 0.02; done; echo boom; exit 3")
     shown = yard("run", "-f", "-g", "2", "--ranks", "--retry", "0", "sh", "-c", script, code=3)
     assert shown.out == "hello from 0\n"
     for said in ("Rank 1 ended first, with exit code 3.", "  boom\n", "trainyard logs --rank 1 1"):
