@@ -234,8 +234,8 @@ def test_while_a_task_stops_it_is_said_how_long_it_has_and_that_a_second_cancel_
     assert "is cancelled" in yard("cancel", yard("run", "-q", "--hold", "true").out.strip()).out
 
 
-@pytest.mark.parametrize("options, cancel, word", [([], True, "cancelled"), (["--time", "1"], False, "time limit"),
-                                                   (["--idle", "1"], False, "idle limit")])
+@pytest.mark.parametrize("options, cancel, word", [([], True, "cancelled"), (["--time", "5"], False, "time limit"),
+                                                   (["--idle", "5"], False, "idle limit")])
 def test_the_stop_file_holds_one_known_word(yard, options, cancel, word):
     yard("run", "-q", *options, "sh", "-c", STOPPED.format(then="exit 0"))
     yard.out(1)
