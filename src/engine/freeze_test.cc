@@ -141,16 +141,16 @@ TEST_P(LocalEngineTest, SaysThatAStopThawedWhatWasFrozen) {
 
 TEST_P(LocalEngineTest, DoesNotCountFrozenTimeAgainstTheLimit) {
   LaunchOrder order = Order({"/bin/sh", "-c", "while [ ! -e go ]; do sleep 0.02; done"});
-  order.time_limit = seconds(3);
+  order.time_limit = seconds(6);
   const Ulid attempt = Launch(std::move(order));
   desk_->Wait<AttemptRunning>(attempt);
   Caller caller(Folder(attempt));
-  caller.Ask(R"({"format":1,"verb":"FREEZE","deadline_ms":4000})", wire::NewsKind::kFrozen);
+  caller.Ask(R"({"format":1,"verb":"FREEZE","deadline_ms":7000})", wire::NewsKind::kFrozen);
   ASSERT_TRUE(WriteFileAt(AT_FDCWD, (home_ + "/go").c_str(), ""));
   const ExitRecord record = desk_->Wait<AttemptExited>(attempt)->record;
   EXPECT_EQ(record.stopped_by, ExitRecord::StoppedBy::kNobody);
   EXPECT_EQ(record.exit_code, 0);
-  EXPECT_GE(record.ended - record.started, milliseconds(3900));
+  EXPECT_GE(record.ended - record.started, milliseconds(6900));
 }
 
 TEST_P(LocalEngineTest, AnswersWhatItDoesNotUnderstandWithAnError) {

@@ -47,9 +47,10 @@ def test_a_slow_stranger_is_closed_and_others_are_served(yard):
 
 
 def test_two_hundred_idle_connections(yard):
-    idle = [yard.connect(near) for near in (False, True) for _ in range(100)]
-    for connection in idle:
-        connection.sendall(HEALTH)  # at once: a connection may not be silent for long before it has asked something
+    idle = []
+    for near in [False] * 100 + [True] * 100:
+        idle.append(yard.connect(near))
+        idle[-1].sendall(HEALTH)  # at once: a connection may not be silent for long before it has asked something
     for connection in idle:
         assert status_of(connection.recv(65536)) == 200
     assert yard.far("GET", "/healthz").status == 200

@@ -123,9 +123,12 @@ def test_browsers_stay_in_over_restarts_of_any_kind(tmp_path):
 def test_an_open_page_finds_the_yard_again_on_its_port():
     yard = yards.Yard().start()  # on port 0: any that is free
     try:
-        port = yard.port
-        yard.kill()
-        yard.start()
+        for last in (False, False, True):  # somebody else may have taken it meanwhile
+            port = yard.port
+            yard.kill()
+            yard.start()
+            if yard.port == port or last:
+                break
         assert yard.port == port
     finally:
         yard.stop()

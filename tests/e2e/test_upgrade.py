@@ -113,8 +113,11 @@ class OldYard(Yard):
         return True
 
     def members(self, task):
-        with open(f"{self.group}/a-{os.path.basename(self.folder_of(task))}/cgroup.procs") as file:
-            return file.read().split()
+        try:
+            with open(f"{self.group}/a-{os.path.basename(self.folder_of(task))}/cgroup.procs") as file:
+                return file.read().split()
+        except FileNotFoundError:  # decided, but not made yet
+            return []
 
     def begin(self, task):
         """The old daemon's last act: its shim runs the task."""
@@ -139,7 +142,18 @@ def old(tmp_path, kept):
         shim.close()
     if yard.group:
         for leaf in [*glob.glob(yard.group + "/a-*"), yard.group]:
-            os.rmdir(leaf)
+            until(lambda: gone(leaf))
+
+
+def gone(leaf):
+    """Once its last member is."""
+    try:
+        os.rmdir(leaf)
+    except FileNotFoundError:
+        pass
+    except OSError:
+        return False
+    return True
 
 
 def test_there_is_a_state_of_every_schema_so_far():

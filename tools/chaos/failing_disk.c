@@ -31,7 +31,7 @@ static void tell(const char* what, const char* path) {
   if (log >= 0) (void)!real(log, line, (size_t)length);
 }
 
-/* Whether this call is to fail. */
+/* Whether this call is to fail. One that writes no bytes is none: it only asks whether the disk may be written. */
 static int fails(int fd, const char* name, int syncs) {
   const char* prefix = getenv("FAIL_PREFIX");
   if (!prefix) return 0;
@@ -57,13 +57,13 @@ static int fails(int fd, const char* name, int syncs) {
 #define FIND(name) ({ static typeof(&name) real; if (!real) real = (typeof(&name))dlsym(RTLD_NEXT, #name); real; })
 
 ssize_t write(int fd, const void* bytes, size_t size) {
-  return fails(fd, "write", 0) ? -1 : FIND(write)(fd, bytes, size);
+  return size > 0 && fails(fd, "write", 0) ? -1 : FIND(write)(fd, bytes, size);
 }
 ssize_t pwrite(int fd, const void* bytes, size_t size, off_t at) {
-  return fails(fd, "write", 0) ? -1 : FIND(pwrite)(fd, bytes, size, at);
+  return size > 0 && fails(fd, "write", 0) ? -1 : FIND(pwrite)(fd, bytes, size, at);
 }
 ssize_t pwrite64(int fd, const void* bytes, size_t size, off64_t at) {
-  return fails(fd, "write", 0) ? -1 : FIND(pwrite64)(fd, bytes, size, at);
+  return size > 0 && fails(fd, "write", 0) ? -1 : FIND(pwrite64)(fd, bytes, size, at);
 }
 int ftruncate(int fd, off_t size) { return fails(fd, "truncate", 0) ? -1 : FIND(ftruncate)(fd, size); }
 int ftruncate64(int fd, off64_t size) { return fails(fd, "truncate", 0) ? -1 : FIND(ftruncate64)(fd, size); }
