@@ -153,8 +153,9 @@ TEST_P(LocalEngineTest, ALimitStopsWhomTheTaskSaidShouldHearIt) {
     const auto ready = [&] { return Content("ready") == "r\nr\nr\n"; };
     (void)Eventually([&] { return ready() || MonotonicNanos() > until; });
     const bool in_time = ready() && MonotonicNanos() < until;
-    if (in_time)
+    if (in_time) {
       EXPECT_TRUE(Eventually([&] { return Content("heard").find("stranger") != std::string::npos; }));
+    }
     // Only now: once the leader has ended the others are not waited for.
     ASSERT_TRUE(WriteFileAt(AT_FDCWD, (home_ + "/end").c_str(), ""));
     const ExitRecord record = desk_->Wait<AttemptExited>(attempt)->record;
