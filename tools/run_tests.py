@@ -82,14 +82,18 @@ def gtests(folder, label, tally):
         tally.add(f"{label} {name}", total - failed - skipped, failed, skipped, seconds, log)
 
 
+# Each test has a yard of its own with some 80 MB of room set aside: of all that only what failed is kept.
+KEEP_LITTLE = ("-o", "tmp_path_retention_policy=failed", "-o", "tmp_path_retention_count=1")
+
+
 def pytests(folder, tally, environment=None):
     name = folder.replace("/", "-")
     log, report = os.path.join(LOGS, name + ".log"), os.path.join(LOGS, name + ".xml")
     if os.path.exists(report):
         os.remove(report)
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **(environment or {})}
-    code, seconds = run([PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", folder], log,
-                        environment)
+    command = [PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", *KEEP_LITTLE, f"--junitxml={report}", folder]
+    code, seconds = run(command, log, environment)
     passed = failed = skipped = 0
     try:
         for suite in xml.parse(report).getroot().iter("testsuite"):
